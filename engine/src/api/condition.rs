@@ -1,0 +1,59 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Timestamp, is_default};
+
+/// A condition of any kind of object: `status` is `True`, `False` or `Unknown`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Condition {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub status: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub reason: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub message: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_heartbeat_time: Option<Timestamp>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_update_time: Option<Timestamp>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_transition_time: Option<Timestamp>,
+}
+
+impl Condition {
+    pub fn new(kind: &str, status: bool) -> Self {
+        let status = if status { "True" } else { "False" };
+        Self { kind: kind.into(), status: status.into(), ..Self::default() }
+    }
+
+    #[must_use]
+    pub fn because(mut self, reason: &str, message: impl Into<String>) -> Self {
+        self.reason = reason.into();
+        self.message = message.into();
+        self
+    }
+
+    pub fn is_true(&self) -> bool {
+        self.status == "True"
+    }
+}
+
+/// The condition of a type, if it is there.
+pub fn condition<'a>(conditions: &'a [Condition], kind: &str) -> Option<&'a Condition> {
+    conditions.iter().find(|condition| condition.kind == kind)
+}
+
+/// Sets a condition the way the API machinery does: the transition time moves only when the status changes.
+pub fn set_condition(conditions: &mut Vec<Condition>, mut new: Condition, now: Timestamp) {
+    new.last_transition_time.get_or_insert(now);
+    match conditions.iter_mut().find(|condition| condition.kind == new.kind) {
+        Some(old) => {
+            if old.status == new.status {
+                new.last_transition_time = old.last_transition_time;
+            }
+            *old = new;
+        }
+        None => conditions.push(new),
+    }
+}

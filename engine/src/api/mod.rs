@@ -1,0 +1,38 @@
+//! Kubernetes objects as plain data.
+//!
+//! Field names, types and defaults follow Kubernetes v1.36 (`staging/src/k8s.io/api`).
+//! Only the fields that the simulation reads are typed; every other field of a manifest is kept in an `extra`
+//! map and written back unchanged, so that nothing a person wrote is lost.
+
+mod condition;
+mod generic;
+mod int_or_percent;
+mod kind;
+mod meta;
+mod node;
+mod object;
+mod pod;
+mod quantity;
+mod selector;
+mod time;
+mod workload;
+
+pub use condition::*;
+pub use generic::*;
+pub use int_or_percent::*;
+pub use kind::*;
+pub use meta::*;
+pub use node::*;
+pub use object::*;
+pub use pod::*;
+pub use quantity::*;
+pub use selector::*;
+pub use time::*;
+pub use workload::*;
+
+/// Fields of an object that the simulation does not read, kept as they were written.
+pub type Extra = std::collections::BTreeMap<String, serde_json::Value>;
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

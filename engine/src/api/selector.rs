@@ -1,0 +1,51 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::is_default;
+
+pub type Labels = BTreeMap<String, String>;
+
+/// `metav1.LabelSelector`. An empty selector selects everything.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LabelSelector {
+    #[serde(skip_serializing_if = "is_default")]
+    pub match_labels: Labels,
+    #[serde(skip_serializing_if = "is_default")]
+    pub match_expressions: Vec<LabelSelectorRequirement>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LabelSelectorRequirement {
+    pub key: String,
+    /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
+    pub operator: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub values: Vec<String>,
+}
+
+impl LabelSelector {
+    pub fn is_empty(&self) -> bool {
+        self.match_labels.is_empty() && self.match_expressions.is_empty()
+    }
+
+    pub fn matches(&self, labels: &Labels) -> bool {
+        self.match_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
+            && self.match_expressions.iter().all(|requirement| requirement.matches(labels))
+    }
+}
+
+impl LabelSelectorRequirement {
+    fn matches(&self, labels: &Labels) -> bool {
+        let value = labels.get(&self.key);
+        match self.operator.as_str() {
+            "In" => value.is_some_and(|value| self.values.contains(value)),
+            "NotIn" => value.is_none_or(|value| !self.values.contains(value)),
+            "Exists" => value.is_some(),
+            "DoesNotExist" => value.is_none(),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! A deterministic simulation of reconciliation loops: an API server, its watches, and controllers.
+//!
+//! No web, no wall clock, no input or output, no threads.
+//! Modules depend on those above them in this list only; `tests/layering.rs` holds them to it.
+
+pub mod api;
+pub mod manifest;
+pub mod sim;
+pub mod apiserver;

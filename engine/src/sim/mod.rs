@@ -1,0 +1,1 @@
+//! Mechanics of the simulation that know no kinds.
