@@ -7,3 +7,4 @@ pub mod api;
 pub mod manifest;
 pub mod sim;
 pub mod apiserver;
+pub mod view;

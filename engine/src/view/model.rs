@@ -1,0 +1,348 @@
+//! What the page draws: plain, comparable values in the page's terms.
+
+use serde::Serialize;
+
+use crate::api::{ObjectKey, Uid};
+
+/// A piece of text in which `**` opens and closes what is to stand out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Phrase(pub String);
+
+impl Phrase {
+    /// The parts in order; `true` marks those that stand out.
+    pub fn parts(&self) -> impl Iterator<Item = (bool, &str)> {
+        self.0.split("**").enumerate().map(|(index, part)| (index % 2 == 1, part)).filter(|(_, part)| !part.is_empty())
+    }
+
+    pub fn plain(&self) -> String {
+        self.0.replace("**", "")
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T: Into<String>> From<T> for Phrase {
+    fn from(text: T) -> Self {
+        Self(text.into())
+    }
+}
+
+/// The ten ways a pod is drawn, in order of attention: the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum PodClass {
+    Ready,
+    Completed,
+    Creating,
+    NotReady,
+    Pending,
+    Terminating,
+    Unknown,
+    ImageError,
+    CrashLoop,
+    Failed,
+}
+
+/// How far the workloads are from what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Convergence {
+    /// Nothing asks for anything.
+    Empty,
+    Converged,
+    Converging,
+    /// No progress within the deadline.
+    Stuck,
+}
+
+/// The title bar: what is wanted, what is, and the difference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// `web`, or `11 workloads`.
+    pub subject: String,
+    pub want: i32,
+    pub ready: i32,
+    pub convergence: Convergence,
+    /// One entry for each wanted replica (surplus pods after them), at most [`Summary::MAX_SLOTS`].
+    pub slots: Vec<PodClass>,
+    /// Slots left out.
+    pub more_slots: usize,
+}
+
+impl Summary {
+    pub const MAX_SLOTS: usize = 12;
+
+    /// Ready less wanted: negative while pods are missing.
+    pub fn difference(&self) -> i32 {
+        self.ready - self.want
+    }
+}
+
+/// The three phases of every loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Phase {
+    Observe,
+    Diff,
+    Act,
+}
+
+/// Identifies a loop for as long as the simulation lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct LoopId(pub u32);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum ChipState {
+    /// Being worked on now.
+    Running,
+    /// In the queue.
+    Waiting,
+    /// Changed while being worked on: runs again.
+    Dirty,
+    /// Waits for a delay or a back-off.
+    Delayed,
+}
+
+/// One key of a work queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Chip {
+    pub text: String,
+    pub state: ChipState,
+}
+
+/// What a loop's last turn found or did in one phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PhaseCell {
+    pub text: Phrase,
+    /// The evidence: a resourceVersion, an answer.
+    pub detail: String,
+    /// The trace event this cell was filled from.
+    pub seq: u64,
+    /// The request was refused or failed.
+    pub failed: bool,
+}
+
+/// One loop as a row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LoopRow {
+    pub id: LoopId,
+    /// `ReplicaSet`, `Kubelet node-1`
+    pub name: String,
+    /// What it waits for.
+    pub waits: String,
+    pub queue: Vec<Chip>,
+    /// Keys left out of `queue`.
+    pub more: usize,
+    /// Observe, Diff, Act of the last turn; later phases are empty until the turn reaches them.
+    pub cells: [Option<PhaseCell>; 3],
+    /// The phase that the turn under way is in.
+    pub lit: Option<Phase>,
+    /// The newest trace event is this loop's.
+    pub is_current: bool,
+    /// Turns finished, turns that failed and were tried again.
+    pub turns: u64,
+    pub retries: u64,
+    /// Virtual time of its last step in ms; loops that never ran have none.
+    pub last_active_ms: Option<u64>,
+    /// The process is down.
+    pub is_down: bool,
+}
+
+/// One sentence about the newest event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NowLine {
+    /// `**Scheduler acts**: bind qk5ms to node-2`
+    pub text: Phrase,
+    /// `because you deleted b7tnc, 76 ms ago`
+    pub because: String,
+    pub seq: u64,
+}
+
+/// The API server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoreView {
+    pub resource_version: u64,
+    pub watches: usize,
+    /// `POST pods/web-6d4cf56db6-qk5ms/binding`, with the loop it comes from.
+    pub in_flight: Option<(LoopId, String)>,
+}
+
+/// A countdown drawn as an arc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Countdown {
+    pub left_ms: u64,
+    pub total_ms: u64,
+}
+
+/// One pod in the map.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PodRow {
+    pub uid: Uid,
+    pub key: ObjectKey,
+    /// `web…` and `4kx7m`: the part shared with its siblings and its own.
+    pub stem: String,
+    pub tail: String,
+    pub class: PodClass,
+    /// `Ready`, `Crash loop 3`, `Unknown 48 s`
+    pub word: String,
+    pub countdown: Option<Countdown>,
+    /// It exists, or goes, because of something the person did.
+    pub is_yours: bool,
+    /// The whole sentence for assistive technology.
+    pub label: String,
+    /// The node it is being bound to while the binding is on its way.
+    pub arriving_at: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum NodeClass {
+    Ready,
+    NotReady,
+    Unreachable,
+    Cordoned,
+}
+
+/// What is requested of a node's resource, in thousandths of a core or mebibytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Capacity {
+    pub used: i64,
+    pub total: i64,
+}
+
+/// One node in the map.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NodeCard {
+    pub key: ObjectKey,
+    pub class: NodeClass,
+    /// `Ready`, `Unreachable`
+    pub word: String,
+    /// The machine is really off, whatever the API server believes.
+    pub is_stopped: bool,
+    /// `last heard 98 s ago`, where it is late.
+    pub last_heard: Option<String>,
+    pub cpu: Capacity,
+    pub memory: Capacity,
+    pub pods: Vec<PodRow>,
+    /// `The API server shows what node-3 last said. Evicted in 252 s if it stays silent.`
+    pub message: Option<String>,
+}
+
+/// Where the pods are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MapView {
+    pub nodes: Vec<NodeCard>,
+    pub unscheduled: Vec<PodRow>,
+    /// Why the unscheduled wait, in the scheduler's words.
+    pub unscheduled_message: Option<String>,
+    pub n_pods: usize,
+}
+
+/// What a field's cell lets a person change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum Edit {
+    Replicas(i32),
+    Image { container: String, image: String },
+}
+
+/// One field: what is wanted beside what is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CompareRow {
+    pub field: String,
+    pub want: Phrase,
+    pub edit: Option<Edit>,
+    pub is: Phrase,
+    /// `2 short`, or `no`.
+    pub differs: String,
+    pub is_off: bool,
+}
+
+/// One link of the chain of causes, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CauseLink {
+    pub seq: u64,
+    pub text: String,
+    /// Milliseconds since the link before.
+    pub after_ms: Option<u64>,
+    pub is_you: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConditionRow {
+    pub kind: String,
+    pub status: String,
+    pub reason: String,
+    pub message: String,
+    pub is_good: bool,
+}
+
+/// A Kubernetes Event about the object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ObjectEvent {
+    pub age: String,
+    pub is_warning: bool,
+    pub reason: String,
+    pub message: String,
+    pub count: u32,
+}
+
+/// One object, spec beside status.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Inspection {
+    pub key: ObjectKey,
+    /// `Deployment web`
+    pub title: String,
+    pub rows: Vec<CompareRow>,
+    pub verdict: Phrase,
+    pub why: Vec<CauseLink>,
+    pub conditions: Vec<ConditionRow>,
+    pub owner: Option<ObjectKey>,
+    pub owns: Vec<ObjectKey>,
+    pub events: Vec<ObjectEvent>,
+    pub yaml: String,
+    /// Deleting it is something a person may do.
+    pub can_delete: bool,
+    /// Its current resourceVersion; nothing about it changed while this stays.
+    pub resource_version: u64,
+    /// For a node: whether its machine is off.
+    pub is_stopped: Option<bool>,
+}
+
+/// How an event is marked in lists and on lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Mark {
+    You,
+    Observe,
+    Diff,
+    Act,
+    Write,
+    Watch,
+    World,
+    Clock,
+    Error,
+}
+
+/// One trace event as a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EventRow {
+    pub seq: u64,
+    pub time_ms: u64,
+    pub who: String,
+    pub text: Phrase,
+    pub mark: Mark,
+    pub cause: Option<u64>,
+    /// It is, or follows from, something the person did.
+    pub is_yours: bool,
+}
+
+/// Everything that is drawn of one instant, apart from the inspected object and the event list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Frame {
+    /// Virtual time in ms.
+    pub now_ms: u64,
+    /// The newest event's number; events so far.
+    pub seq: u64,
+    pub summary: Summary,
+    pub now: Option<NowLine>,
+    pub loops: Vec<LoopRow>,
+    pub store: StoreView,
+    pub map: MapView,
+}
