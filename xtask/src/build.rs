@@ -1,0 +1,142 @@
+//! Builds the page into a folder that any static host can serve, under any path.
+
+use crate::cmd::{self, Res};
+use crate::setup::{self, Scope, Tools};
+use crate::{csp, css, flag, paths, stamp};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    Release,
+    Dev,
+}
+
+impl Profile {
+    pub fn from_args(args: &[String]) -> Self {
+        if flag(args, "--dev") { Self::Dev } else { Self::Release }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Dev => "dev",
+        }
+    }
+
+    pub fn dist(self) -> PathBuf {
+        match self {
+            Self::Release => paths::root().join("dist"),
+            Self::Dev => paths::target().join("dist-dev"),
+        }
+    }
+}
+
+pub fn command(args: &[String]) -> Res {
+    let tools = setup::ensure(Scope::Page)?;
+    let profile = Profile::from_args(args);
+    if flag(args, "--force") {
+        let _ = fs::remove_file(stamp_file(profile));
+    }
+    page(&tools, profile).map(drop)
+}
+
+fn stamp_file(profile: Profile) -> PathBuf {
+    paths::target().join(format!("dist-{}.stamp", profile.name()))
+}
+
+/// Builds unless the last build was from the same files, and returns the folder.
+pub fn page(tools: &Tools, profile: Profile) -> Res<PathBuf> {
+    let root = paths::root();
+    let dist = profile.dist();
+    css::bundle(&root)?;
+    let inputs = stamp::of_inputs(&root, profile.name())?;
+    let stamp_file = stamp_file(profile);
+    if dist.join("index.html").is_file() && fs::read_to_string(&stamp_file).is_ok_and(|old| old == inputs) {
+        println!("build: {} is up to date", shown(&dist));
+        return Ok(dist);
+    }
+    let _ = fs::remove_file(&stamp_file);
+    println!("build: the page, {}, into {}", profile.name(), shown(&dist));
+    let start = Instant::now();
+    trunk(tools, profile, &dist)?;
+    finish(&dist)?;
+    fs::write(&stamp_file, inputs).map_err(|e| format!("can't write {}: {e}", stamp_file.display()))?;
+    println!("build: done in {}", cmd::seconds(start.elapsed()));
+    Ok(dist)
+}
+
+fn shown(dist: &Path) -> String {
+    format!("{}/", dist.strip_prefix(paths::root()).unwrap_or(dist).display())
+}
+
+fn trunk(tools: &Tools, profile: Profile, dist: &Path) -> Res {
+    let mut trunk = tools.web("trunk");
+    trunk.args(["build", "--public-url", "./", "--dist"]).arg(dist).env("TRUNK_SKIP_VERSION_CHECK", "true");
+    // Trunk reads this one as a flag of its own and refuses the usual value `1`.
+    trunk.env_remove("NO_COLOR");
+    if profile == Profile::Release {
+        trunk.arg("--release");
+    }
+    cmd::run(&mut trunk)
+}
+
+/// Puts the policy into every page and writes the headers that only a host can send.
+fn finish(dist: &Path) -> Res {
+    let mut all = csp::Hashes::default();
+    let files = paths::files(dist)?;
+    for page in files.iter().filter(|f| f.extension().is_some_and(|e| e == "html")) {
+        let html = fs::read_to_string(page).map_err(|e| format!("can't read {}: {e}", page.display()))?;
+        all.merge(csp::Hashes::of(&html));
+        fs::write(page, csp::with_meta(&html)?).map_err(|e| format!("can't write {}: {e}", page.display()))?;
+    }
+    let names: Vec<String> =
+        files.iter().filter_map(|f| f.strip_prefix(dist).ok()).map(|f| f.to_string_lossy().into_owned()).collect();
+    fs::write(dist.join("_headers"), headers(&all, &names)).map_err(|e| format!("can't write _headers: {e}"))
+}
+
+/// In the form that several static hosts read; for others, docs/setup.md says what to set.
+fn headers(hashes: &csp::Hashes, files: &[String]) -> String {
+    let mut text = format!(
+        "/*\n  Content-Security-Policy: {}\n  X-Content-Type-Options: nosniff\n  \
+         Referrer-Policy: strict-origin-when-cross-origin\n",
+        csp::header(hashes)
+    );
+    for name in files {
+        if name.ends_with(".html") {
+            text.push_str(&format!("/{name}\n  Cache-Control: no-cache\n"));
+        } else if is_hashed(name) {
+            text.push_str(&format!("/{name}\n  Cache-Control: public, max-age=31536000, immutable\n"));
+        }
+    }
+    text
+}
+
+/// Trunk's names: `loopscope-0123456789abcdef.js`, `loopscope-0123456789abcdef_bg.wasm`.
+fn is_hashed(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).trim_end_matches("_bg");
+    stem.rsplit_once('-').is_some_and(|(_, hash)| hash.len() >= 12 && hash.chars().all(|c| c.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_with_a_hash_in_their_name_are_kept_for_ever() {
+        let files = ["index.html", "loopscope-0123456789abcdef_bg.wasm", "sprite.svg"].map(String::from);
+        let text = headers(&csp::Hashes::default(), &files);
+        assert!(text.contains("/index.html\n  Cache-Control: no-cache"));
+        assert!(text.contains("/loopscope-0123456789abcdef_bg.wasm\n  Cache-Control: public"));
+        assert!(!text.contains("sprite.svg"));
+        assert!(text.contains("frame-ancestors *"));
+    }
+
+    #[test]
+    fn a_hash_is_told_from_a_word() {
+        assert!(is_hashed("loopscope-a1b2c3d4e5f60718.js"));
+        assert!(!is_hashed("loop-scope.js"));
+        assert!(!is_hashed("manifest.webmanifest"));
+    }
+}

@@ -1,0 +1,108 @@
+//! The one list of commands that people and CI run: `cargo xtask <command>`.
+
+mod bench;
+mod build;
+mod cmd;
+mod csp;
+mod css;
+mod lint;
+mod paths;
+mod serve;
+mod setup;
+mod shots;
+mod size;
+mod stamp;
+mod test;
+
+use cmd::Res;
+use setup::Scope;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  serve [--dev] [--port N]        set up, build, and serve the page on 127.0.0.1
+  build [--dev] [--force]         set up and build dist/ for any static host
+  test [native|browser|e2e]       set up and run every test, or one part
+  lint                            formatting, clippy for both targets, the project's own rules
+  size                            what the page weighs, against its budget
+  bench [args…]                   the engine's benchmarks
+  shots                           screenshots of the built page into target/shots/
+  setup [--check] [--page]        install what is missing, or only say what is (--page: without the test tools)
+  bundle-css                      write target/loopscope.css, which index.html names
+  serve-dist [--dir D] [--mount /a/b/] [--port N]
+                                  serve a built folder as it is";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => {
+            eprintln!("xtask: {sentence}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Res {
+    let Some((name, rest)) = args.split_first() else {
+        return Err(format!("no command given\n{USAGE}"));
+    };
+    match name.as_str() {
+        "serve" => serve::command(rest),
+        "serve-dist" => serve::command_dist(rest),
+        "build" => build::command(rest),
+        "bundle-css" => css::bundle(&paths::root()).map(drop),
+        "test" => test::command(rest),
+        "lint" => lint::command(),
+        "size" => size::command(),
+        "bench" => bench::command(rest),
+        "shots" => shots::command(),
+        "setup" if flag(rest, "--check") => setup::check(setup_scope(rest)),
+        "setup" => setup::ensure(setup_scope(rest)).map(drop),
+        "help" | "-h" | "--help" => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        other => Err(format!("there is no command `{other}`\n{USAGE}")),
+    }
+}
+
+fn setup_scope(args: &[String]) -> Scope {
+    if flag(args, "--page") { Scope::Page } else { Scope::All }
+}
+
+pub fn flag(args: &[String], name: &str) -> bool {
+    args.iter().any(|a| a == name)
+}
+
+/// The value after `--name`, or in `--name=value`.
+pub fn option<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
+    args.iter().enumerate().find_map(|(i, a)| match a.strip_prefix(name) {
+        Some("") => args.get(i + 1).map(String::as_str),
+        Some(rest) => rest.strip_prefix('='),
+        None => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(list: &[&str]) -> Vec<String> {
+        list.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn an_option_is_read_in_both_spellings() {
+        assert_eq!(option(&args(&["--port", "80"]), "--port"), Some("80"));
+        assert_eq!(option(&args(&["--dev", "--port=81"]), "--port"), Some("81"));
+        assert_eq!(option(&args(&["--portal", "1"]), "--port"), None);
+    }
+
+    #[test]
+    fn an_unknown_command_is_refused_with_the_list() {
+        let sentence = dispatch(&args(&["bulid"])).unwrap_err();
+        assert!(sentence.contains("`bulid`") && sentence.contains("serve-dist"));
+    }
+}

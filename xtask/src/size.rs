@@ -1,0 +1,131 @@
+//! What the built page weighs on the wire.
+
+use crate::build::{self, Profile};
+use crate::cmd::Res;
+use crate::paths;
+use crate::setup::{self, Scope};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+const AIM: u64 = 260_000;
+const MOST: u64 = 320_000;
+/// One row of the table each; the sum is over those that count.
+const KINDS: &[(&str, &[&str], bool)] = &[
+    ("wasm", &["wasm"], true),
+    ("script", &["js", "mjs"], true),
+    ("styles", &["css"], true),
+    ("html", &["html"], false),
+];
+
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+struct Weight {
+    raw: u64,
+    gzip: u64,
+    brotli: u64,
+}
+
+impl Weight {
+    fn of(bytes: &[u8]) -> Res<Self> {
+        Ok(Self { raw: bytes.len() as u64, gzip: gzip(bytes)?, brotli: brotli(bytes)? })
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self { raw: self.raw + other.raw, gzip: self.gzip + other.gzip, brotli: self.brotli + other.brotli }
+    }
+}
+
+pub fn command() -> Res {
+    let tools = setup::ensure(Scope::Page)?;
+    let dist = build::page(&tools, Profile::Release)?;
+    let mut sum = Weight::default();
+    println!("{:<8}{:>22}{:>22}{:>22}", "", "raw", "gzip", "brotli");
+    for (name, extensions, counts) in KINDS {
+        let weight = weight_of(&dist, extensions)?;
+        println!("{}", row(name, weight));
+        if *counts {
+            sum = sum.plus(weight);
+        }
+    }
+    println!("{}", row("sum", sum));
+    println!("The sum is wasm, script and styles. The aim is {} in brotli, the most {}.", size(AIM), size(MOST));
+    verdict(sum.brotli)
+}
+
+fn verdict(brotli: u64) -> Res {
+    if brotli <= MOST {
+        return Ok(());
+    }
+    Err(format!("the page weighs {} in brotli, {} over the most it may", size(brotli), size(brotli - MOST)))
+}
+
+fn row(name: &str, weight: Weight) -> String {
+    format!("{name:<8}{:>22}{:>22}{:>22}", size(weight.raw), size(weight.gzip), size(weight.brotli))
+}
+
+/// `69,123 B (69.1 kB)`, a kB being 1,000 bytes.
+fn size(bytes: u64) -> String {
+    format!("{} B ({}.{} kB)", grouped(bytes), bytes / 1_000, bytes % 1_000 / 100)
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn weight_of(dist: &Path, extensions: &[&str]) -> Res<Weight> {
+    let mut sum = Weight::default();
+    for file in paths::files(dist)? {
+        if file.extension().and_then(|e| e.to_str()).is_some_and(|e| extensions.contains(&e)) {
+            let bytes = fs::read(&file).map_err(|e| format!("can't read {}: {e}", file.display()))?;
+            sum = sum.plus(Weight::of(&bytes)?);
+        }
+    }
+    Ok(sum)
+}
+
+fn gzip(bytes: &[u8]) -> Res<u64> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).map_err(|e| e.to_string())?;
+    encoder.finish().map(|out| out.len() as u64).map_err(|e| e.to_string())
+}
+
+fn brotli(bytes: &[u8]) -> Res<u64> {
+    let params = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, ..Default::default() };
+    let mut out = Vec::new();
+    let mut reader = bytes;
+    brotli::BrotliCompress(&mut reader, &mut out, &params).map_err(|e| e.to_string())?;
+    Ok(out.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_in_bytes_and_in_kilobytes_of_a_thousand() {
+        assert_eq!(size(0), "0 B (0.0 kB)");
+        assert_eq!(size(1_234_567), "1,234,567 B (1234.5 kB)");
+        assert_eq!(size(999), "999 B (0.9 kB)");
+    }
+
+    #[test]
+    fn only_more_than_the_most_is_refused() {
+        assert_eq!(verdict(MOST), Ok(()));
+        assert!(verdict(MOST + 1_500).unwrap_err().contains("1,500 B (1.5 kB) over"));
+    }
+
+    #[test]
+    fn compression_makes_a_dull_text_small() {
+        let weight = Weight::of(&b"loop ".repeat(1_000)).unwrap();
+        assert_eq!(weight.raw, 5_000);
+        assert!(weight.gzip < 100 && weight.brotli < 100, "{weight:?}");
+    }
+}
