@@ -1,0 +1,126 @@
+// What every end-to-end test starts from: a server for the built page, a browser, and a page whose console
+// must stay empty. `cargo xtask test e2e` sets the variables; by hand the defaults below are used.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { test } from 'node:test';
+import { chromium } from 'playwright-core';
+import { Lab } from './lab.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const xtask = process.env.LOOPSCOPE_XTASK ?? `${root}target/debug/xtask`;
+const dist = process.env.LOOPSCOPE_DIST ?? `${root}dist`;
+const browserPath = process.env.LOOPSCOPE_BROWSER ?? '/usr/bin/chromium';
+
+const flags = [
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** How long anything on the page may take before a test gives up. */
+export const patience = 20_000;
+
+/** Serves the built page at `mount` on a free port. */
+export async function startServer(mount = '/') {
+  if (!existsSync(`${dist}/index.html`)) throw new Error(`${dist} holds no page: run \`cargo xtask build\``);
+  const args = ['serve-dist', '--dir', dist, '--mount', mount, '--port', '0', '--until-eof'];
+  const child = spawn(xtask, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const url = await new Promise((found, failed) => {
+    child.once('error', failed);
+    child.once('exit', (code) => failed(new Error(`the server ended at once (${code})`)));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const address = /^listening on (\S+)$/.exec(line)?.[1];
+      if (address) found(address);
+    });
+  });
+  const ended = new Promise((done) => child.once('exit', done));
+  return {
+    url,
+    async stop() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+/** A sandbox needs rights that root in a container doesn't have. */
+export function launchBrowser() {
+  return chromium.launch({ executablePath: browserPath, args: flags, chromiumSandbox: false });
+}
+
+/**
+ * Opens `url` in a context of its own. `close()` fails when the console said anything, a script threw, or a
+ * request failed; `problems` holds what was said so far.
+ */
+export async function openPage(browser, url, { allow = [], ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(patience);
+  const problems = [];
+  const note = (text) => allow.some((pattern) => pattern.test(text)) || problems.push(text);
+  page.on('console', (message) => note(`console.${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => note(`thrown: ${error.stack ?? error}`));
+  page.on('requestfailed', (request) => note(`request failed: ${request.url()} ${request.failure()?.errorText}`));
+  page.on('response', (reply) => reply.status() >= 400 && note(`status ${reply.status()}: ${reply.url()}`));
+  await page.goto(url, { waitUntil: 'load' });
+  return {
+    page,
+    context,
+    problems,
+    lab: new Lab(page),
+    async close() {
+      await context.close();
+      if (problems.length) throw new Error(`the page was not quiet:\n  ${problems.join('\n  ')}`);
+    },
+  };
+}
+
+let shared;
+
+/** One browser for all the tests of a file: each test still has cookies, storage and console of its own. */
+function sharedBrowser() {
+  shared ??= launchBrowser();
+  return shared;
+}
+
+/**
+ * A test on a fresh page. Options: `mount`, `path` (added to the address), `allow` (patterns of console lines
+ * that the test provokes), and any option of a Playwright context. The body gets `{ page, lab, url, context,
+ * browser, problems }`. Run one file by hand with `node --test tests/e2e/NAME.test.mjs`.
+ */
+export function labTest(name, options, body) {
+  if (typeof options === 'function') [options, body] = [{}, options];
+  const { mount = '/', path = '', ...page } = options;
+  return test(name, { timeout: 6 * patience }, async () => {
+    const server = await startServer(mount);
+    try {
+      const browser = await sharedBrowser();
+      const opened = await openPage(browser, server.url + path, page);
+      try {
+        await opened.lab.ready();
+        await body({ ...opened, url: server.url, browser });
+      } catch (error) {
+        await opened.context.close();
+        if (opened.problems.length) error.message += `\nthe page said:\n  ${opened.problems.join('\n  ')}`;
+        throw error;
+      }
+      await opened.close();
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+/** Call once at the end of a file that uses `labTest`. */
+export function closeBrowserAfter(after) {
+  after(async () => {
+    if (shared) await (await shared).close();
+    shared = undefined;
+  });
+}
