@@ -75,7 +75,7 @@ fn trunk(tools: &Tools, profile: Profile, dist: &Path) -> Res {
     let mut trunk = tools.web("trunk");
     trunk.args(["build", "--public-url", "./", "--dist"]).arg(dist).env("TRUNK_SKIP_VERSION_CHECK", "true");
     // Trunk reads this one as a flag of its own and refuses the usual value `1`.
-    trunk.env_remove("NO_COLOR");
+    trunk.env_remove("NO_COLOR").env("RUST_BACKTRACE", "0");
     if profile == Profile::Release {
         trunk.arg("--release");
     }
@@ -88,12 +88,28 @@ fn finish(dist: &Path) -> Res {
     let files = paths::files(dist)?;
     for page in files.iter().filter(|f| f.extension().is_some_and(|e| e == "html")) {
         let html = fs::read_to_string(page).map_err(|e| format!("can't read {}: {e}", page.display()))?;
+        let html = without_comments(&html);
         all.merge(csp::Hashes::of(&html));
         fs::write(page, csp::with_meta(&html)?).map_err(|e| format!("can't write {}: {e}", page.display()))?;
     }
     let names: Vec<String> =
         files.iter().filter_map(|f| f.strip_prefix(dist).ok()).map(|f| f.to_string_lossy().into_owned()).collect();
     fs::write(dist.join("_headers"), headers(&all, &names)).map_err(|e| format!("can't write _headers: {e}"))
+}
+
+/// Comments are for those who work on the page. Inside scripts and styles nothing is touched.
+fn without_comments(html: &str) -> String {
+    let mut out = String::with_capacity(html.len());
+    let mut rest = html;
+    let starts = [("<!--", "-->", false), ("<script", "</script>", true), ("<style", "</style>", true)];
+    while let Some((at, close, keep)) =
+        starts.iter().filter_map(|(open, close, keep)| Some((rest.find(open)?, *close, *keep))).min()
+    {
+        let end = rest[at..].find(close).map_or(rest.len(), |n| at + n + close.len());
+        out.push_str(&rest[..if keep { end } else { at }]);
+        rest = &rest[end..];
+    }
+    out + rest
 }
 
 /// In the form that several static hosts read; for others, docs/setup.md says what to set.
@@ -131,6 +147,13 @@ mod tests {
         assert!(text.contains("/loopscope-0123456789abcdef_bg.wasm\n  Cache-Control: public"));
         assert!(!text.contains("sprite.svg"));
         assert!(text.contains("frame-ancestors *"));
+    }
+
+    #[test]
+    fn comments_leave_the_page_and_scripts_are_not_touched() {
+        let html = "<p><!-- a\n <script> --><script>x = '<!--'</script><!--b--></p>";
+        assert_eq!(without_comments(html), "<p><script>x = '<!--'</script></p>");
+        assert_eq!(without_comments("<p><!-- never closed"), "<p>");
     }
 
     #[test]

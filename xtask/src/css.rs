@@ -59,7 +59,7 @@ fn bundled(style: &Path) -> Res<String> {
         imported.push(path);
     }
     match sheets(style)?.into_iter().find(|sheet| !imported.contains(sheet)) {
-        None => Ok(out),
+        None => Ok(compact(&out)),
         Some(sheet) => Err(format!("{} is not imported by style/main.css", sheet.display())),
     }
 }
@@ -142,37 +142,52 @@ fn is_colour(word: &str, called: bool) -> bool {
     COLOUR_NAMES.split_whitespace().any(|name| name == word)
 }
 
-/// The same text with comments and the inside of strings as spaces, lines kept.
-fn blank_comments_and_strings(css: &str) -> String {
-    let mut out = String::with_capacity(css.len());
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Code,
+    Text,
+    Comment,
+}
+
+/// Each character with what it belongs to; quotes belong to the text they enclose.
+fn parts(css: &str) -> impl Iterator<Item = (char, Part)> + '_ {
+    let mut part = Part::Code;
+    let mut quote = ' ';
+    let mut previous = ' ';
     let mut chars = css.chars().peekable();
-    let mut quote = None;
-    let mut comment = false;
-    while let Some(c) = chars.next() {
-        let kept = if c == '\n' { '\n' } else { ' ' };
-        if comment {
-            if c == '*' && chars.peek() == Some(&'/') {
+    std::iter::from_fn(move || {
+        let c = chars.next()?;
+        let before = std::mem::replace(&mut previous, c);
+        let of = part;
+        match part {
+            Part::Code if c == '/' && chars.peek() == Some(&'*') => {
+                // The star is taken here: in `/*/` it doesn't close.
                 chars.next();
-                comment = false;
+                part = Part::Comment;
+                return Some((c, part));
             }
-            out.push(kept);
-        } else if let Some(q) = quote {
-            if c == '\\' {
-                chars.next();
-            } else if c == q || c == '\n' {
-                quote = None;
+            Part::Code if c == '"' || c == '\'' => {
+                (part, quote) = (Part::Text, c);
+                return Some((c, part));
             }
-            out.push(kept);
-        } else if c == '/' && chars.peek() == Some(&'*') {
-            chars.next();
-            comment = true;
-            out.push(' ');
-        } else {
-            quote = (c == '"' || c == '\'').then_some(c);
-            out.push(if quote.is_some() { ' ' } else { c });
+            Part::Comment if c == '/' && before == '*' => part = Part::Code,
+            Part::Text if c == '\\' && before == '\\' => previous = ' ',
+            Part::Text if (c == quote && before != '\\') || c == '\n' => part = Part::Code,
+            _ => {}
         }
-    }
-    out
+        Some((c, of))
+    })
+}
+
+/// The same text with comments and strings as spaces, lines kept.
+fn blank_comments_and_strings(css: &str) -> String {
+    parts(css).map(|(c, part)| if part == Part::Code || c == '\n' { c } else { ' ' }).collect()
+}
+
+/// Without comments, indentation and empty lines: compression takes care of the rest.
+fn compact(css: &str) -> String {
+    let bare: String = parts(css).filter(|(_, part)| *part != Part::Comment).map(|(c, _)| c).collect();
+    bare.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
 }
 
 #[cfg(test)]
@@ -202,6 +217,16 @@ mod tests {
         check("@media (min-width: 40rem) { a { margin: 0 } }", &[]);
     }
 
+    #[test]
+    fn comments_go_and_strings_stay() {
+        assert_eq!(
+            compact("/* a */ x { /* b\n c */\n\n  y: \"/* z */\\\"/*\"; /**/\n}"),
+            "x {\ny: \"/* z */\\\"/*\";\n}\n"
+        );
+        check("a { content: \"\\\\\"; color: red }", &[(1, "red")]);
+        check("a { content: \"/*\"; color: red; /*/ x: blue; /*/ }", &[(1, "red")]);
+    }
+
     fn style(name: &str, files: &[(&str, &str)]) -> PathBuf {
         let dir = std::env::temp_dir().join(format!("loopscope-css-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&dir);
@@ -217,7 +242,7 @@ mod tests {
         let main = "/* order */\n@import \"b.css\";\n@import \"a.css\" print;\n";
         let dir = style("order", &[("main.css", main), ("a.css", "a{}\n"), ("b.css", "b{}\n")]);
         let text = fs::read_to_string(bundle(&dir).unwrap()).unwrap();
-        assert_eq!(text, "/* order */\nb{}\n@media print {\na{}\n}\n");
+        assert_eq!(text, "b{}\n@media print {\na{}\n}\n");
         fs::remove_dir_all(dir).unwrap();
     }
 
