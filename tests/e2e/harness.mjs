@@ -54,6 +54,13 @@ export function launchBrowser() {
   return chromium.launch({ executablePath: browserPath, args: flags, chromiumSandbox: false });
 }
 
+/** Trunk's start script sends this event once the program has run; an attribute can be waited for. */
+function markStart() {
+  addEventListener('TrunkApplicationStarted', () => {
+    document.documentElement.dataset.started = '';
+  });
+}
+
 /**
  * Opens `url` in a context of its own. `close()` fails when the console said anything, a script threw, or a
  * request failed; `problems` holds what was said so far.
@@ -68,6 +75,7 @@ export async function openPage(browser, url, { allow = [], ...options } = {}) {
   page.on('pageerror', (error) => note(`thrown: ${error.stack ?? error}`));
   page.on('requestfailed', (request) => note(`request failed: ${request.url()} ${request.failure()?.errorText}`));
   page.on('response', (reply) => reply.status() >= 400 && note(`status ${reply.status()}: ${reply.url()}`));
+  await page.addInitScript(markStart);
   await page.goto(url, { waitUntil: 'load' });
   return {
     page,

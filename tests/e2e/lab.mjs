@@ -4,9 +4,10 @@ export class Lab {
     this.page = page;
   }
 
-  /** The heading is in the static shell; the application is there when it has said so on the root element. */
+  /** The heading may stand in the static shell, so both are waited for: the program and the heading. */
   async ready() {
-    await this.page.getByRole('heading', { level: 1 }).first().waitFor();
+    await this.page.locator('html[data-started]').waitFor({ state: 'attached' });
+    await this.heading().waitFor();
   }
 
   heading() {

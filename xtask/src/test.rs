@@ -129,7 +129,7 @@ fn browser(tools: &Tools) -> Res<u64> {
     let mut wasm_pack = tools.web("wasm-pack");
     wasm_pack.args(["test", "--headless", "--chrome", "--mode", "no-install", "--chromedriver"]).arg(driver);
     // Without a package, cargo would also build the engine's native tests for the browser.
-    wasm_pack.args([".", "--", "--package", "loopscope"]);
+    wasm_pack.args([".", "--package", "loopscope"]);
     cmd::tee(&mut wasm_pack, Report::Stdout).map(|text| libtest_passed(&text))
 }
 
