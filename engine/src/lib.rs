@@ -3,8 +3,19 @@
 //! No web, no wall clock, no input or output, no threads.
 //! Modules depend on those above them in this list only; `tests/layering.rs` holds them to it.
 
+#![forbid(unsafe_code)]
+
 pub mod api;
 pub mod manifest;
 pub mod sim;
+
 pub mod apiserver;
+
+pub mod client;
+
+pub mod controllers;
+pub mod environment;
+
+pub mod world;
+
 pub mod view;

@@ -1,13 +1,14 @@
 use std::fmt;
 use std::rc::Rc;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Deployment, Generic, Kind, Lease, Name, Node, ObjectMeta, Pod, ReplicaSet};
 
 /// Which object: kind, namespace (empty for cluster-scoped kinds) and name.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub struct ObjectKey {
     pub kind: Kind,
     pub namespace: Name,

@@ -1,1 +1,15 @@
-//! Mechanics of the simulation that know no kinds.
+//! Mechanics of a discrete-event simulation: time, the event queue, seeded randomness, the trace.
+//!
+//! Nothing here knows what is simulated.
+
+mod digest;
+mod queue;
+mod random;
+mod time;
+mod trace;
+
+pub use digest::*;
+pub use queue::*;
+pub use random::*;
+pub use time::*;
+pub use trace::*;

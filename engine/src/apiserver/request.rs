@@ -1,0 +1,91 @@
+use serde_json::Value;
+
+use crate::api::{Kind, Name, Object, ObjectKey, Uid};
+
+/// How an object is to be deleted (`metav1.DeleteOptions`).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DeleteOptions {
+    /// Seconds of grace; the object's own where not given.
+    pub grace_seconds: Option<i64>,
+    /// Refuse unless the object is still this one.
+    pub uid: Option<Uid>,
+}
+
+/// What is asked of the API server.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verb {
+    Create(Object),
+    /// The whole object; with a resourceVersion only if it is still the newest.
+    Update(Object),
+    /// As `Update`, for the `status` subresource: the rest is left alone.
+    UpdateStatus(Object),
+    /// The `scale` subresource.
+    Scale(ObjectKey, i32),
+    /// The `binding` subresource: assigns a pod to a node.
+    Bind(ObjectKey, Name),
+    /// A JSON merge patch.
+    Patch(ObjectKey, Value),
+    /// What `kubectl apply` does: creates the object or merges what changed since the last apply.
+    Apply(Kind, Name, Value),
+    Delete(ObjectKey, DeleteOptions),
+}
+
+/// A request and who makes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    pub verb: Verb,
+    /// The field manager: `kube-controller-manager`, `kubectl-client-side-apply`.
+    pub manager: &'static str,
+    /// Renewing leases and the like: part of the steady hum.
+    pub is_background: bool,
+}
+
+impl Request {
+    pub fn new(manager: &'static str, verb: Verb) -> Self {
+        Self { verb, manager, is_background: false }
+    }
+
+    /// The object that the request is about; a name yet to be generated is empty.
+    pub fn key(&self) -> ObjectKey {
+        match &self.verb {
+            Verb::Create(object) | Verb::Update(object) | Verb::UpdateStatus(object) => object.key(),
+            Verb::Scale(key, _) | Verb::Bind(key, _) | Verb::Patch(key, _) | Verb::Delete(key, _) => key.clone(),
+            Verb::Apply(kind, namespace, value) => {
+                let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+                ObjectKey::new(*kind, namespace.clone(), name)
+            }
+        }
+    }
+
+    /// The HTTP method and the subresource, as an access log shows them.
+    pub fn method(&self) -> (&'static str, &'static str) {
+        match &self.verb {
+            Verb::Create(_) => ("POST", ""),
+            Verb::Update(_) => ("PUT", ""),
+            Verb::UpdateStatus(_) => ("PUT", "status"),
+            Verb::Scale(..) => ("PATCH", "scale"),
+            Verb::Bind(..) => ("POST", "binding"),
+            Verb::Patch(..) | Verb::Apply(..) => ("PATCH", ""),
+            Verb::Delete(..) => ("DELETE", ""),
+        }
+    }
+}
+
+/// What became of a request that was not refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The object as it is now; as it last was, where it is gone.
+    pub object: Object,
+    pub outcome: Effect,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    Created,
+    Configured,
+    /// The object already was as asked: nothing was written, no watcher hears of it.
+    Unchanged,
+    /// Deletion has begun; the object stays until its grace period or finalizers end.
+    Deleting,
+    Deleted,
+}

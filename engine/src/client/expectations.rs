@@ -1,0 +1,61 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::api::{ObjectKey, Uid};
+use crate::sim::{Millis, Time};
+
+/// What a controller has asked for and not yet seen in its cache (`controller.UIDTrackingControllerExpectations`,
+/// v1.36). Until it has, its cache is known to be behind and it must not act on it.
+#[derive(Clone, Debug, Default)]
+pub struct Expectations {
+    by_key: BTreeMap<ObjectKey, Expected>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Expected {
+    creations: i64,
+    deletions: BTreeSet<Uid>,
+    since: Time,
+}
+
+impl Expectations {
+    /// After this long an expectation is given up: something was lost.
+    pub const TIMEOUT: Millis = Millis(5 * 60_000);
+
+    pub fn expect_creations(&mut self, key: &ObjectKey, count: i64, now: Time) {
+        let expected = self.by_key.entry(key.clone()).or_default();
+        expected.creations = count;
+        expected.deletions.clear();
+        expected.since = now;
+    }
+
+    pub fn expect_deletions(&mut self, key: &ObjectKey, uids: impl IntoIterator<Item = Uid>, now: Time) {
+        let expected = self.by_key.entry(key.clone()).or_default();
+        expected.creations = 0;
+        expected.deletions = uids.into_iter().collect();
+        expected.since = now;
+    }
+
+    /// A creation was seen, or will never be because it was refused.
+    pub fn creation_observed(&mut self, key: &ObjectKey) {
+        if let Some(expected) = self.by_key.get_mut(key) {
+            expected.creations -= 1;
+        }
+    }
+
+    pub fn deletion_observed(&mut self, key: &ObjectKey, uid: Uid) {
+        if let Some(expected) = self.by_key.get_mut(key) {
+            expected.deletions.remove(&uid);
+        }
+    }
+
+    /// Whether the cache shows everything that was asked for.
+    pub fn are_met(&self, key: &ObjectKey, now: Time) -> bool {
+        self.by_key.get(key).is_none_or(|expected| {
+            expected.creations <= 0 && expected.deletions.is_empty() || now.since(expected.since) > Self::TIMEOUT
+        })
+    }
+
+    pub fn forget(&mut self, key: &ObjectKey) {
+        self.by_key.remove(key);
+    }
+}

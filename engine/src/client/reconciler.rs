@@ -1,0 +1,180 @@
+use std::collections::BTreeMap;
+
+use super::{Expectations, Facts, NodeRuntime, RuntimeCall};
+use crate::api::{Object, ObjectKey, Timestamp};
+use crate::apiserver::{Answer, ApiError, Change, EventDraft, Objects, Request};
+use crate::sim::{Millis, Time};
+
+/// What a reconciler may look at: its cache, its clock, and for a kubelet the containers on its node.
+pub struct Context<'a> {
+    pub cache: &'a Objects,
+    /// The version up to which the cache has heard.
+    pub version: u64,
+    pub now: Time,
+    /// The same instant as the API writes it.
+    pub wall: Timestamp,
+    /// The same instant in milliseconds since 1970.
+    pub wall_millis: i64,
+    pub runtime: Option<&'a NodeRuntime>,
+}
+
+/// One thing a controller does to the world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    Api(Request),
+    Runtime(ObjectKey, crate::api::Uid, RuntimeCall),
+}
+
+/// The answer to one action; calls of the container runtime always succeed.
+pub type Outcome = Result<Option<Answer>, ApiError>;
+
+/// When a key gets its next turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    AwaitChange,
+    After(Millis),
+}
+
+/// What a turn does next. Between two steps virtual time passes and other loops run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    Observe(Facts),
+    Diff(Facts),
+    /// One request, or one batch that is sent at once.
+    Act(Facts, Vec<Action>),
+    Done(Next),
+    /// Try again with back-off.
+    Fail(String),
+}
+
+/// The result of one step: what it was, and the Events it publishes.
+#[derive(Debug)]
+pub struct Stepped {
+    pub step: Step,
+    pub events: Vec<EventDraft>,
+    /// Part of the steady hum: nothing differed, nothing was asked for.
+    pub is_background: bool,
+}
+
+impl From<Step> for Stepped {
+    fn from(step: Step) -> Self {
+        Self { step, events: Vec::new(), is_background: false }
+    }
+}
+
+/// A key and how long to wait before its turn.
+pub type Wakeup = (ObjectKey, Millis);
+
+/// A control loop. It is given a key and a cache, never the event that woke it.
+pub trait Reconciler: Clone + 'static {
+    /// What is remembered between the steps of one turn.
+    type State: Clone;
+
+    /// An informer's handler: which keys a change concerns. May lower expectations, must not decide anything.
+    fn concerns(&mut self, change: &Change, cache: &Objects, now: Time) -> Vec<Wakeup>;
+
+    fn start(&mut self, key: &ObjectKey) -> Self::State;
+
+    /// The next step of a key's turn. `outcomes` answers the actions of the step before, in their order.
+    fn step(&mut self, context: &Context<'_>, key: &ObjectKey, state: &mut Self::State, outcomes: Vec<Outcome>) -> Stepped;
+
+    /// The keys for which the loop's own clock asks a turn, and how long until it comes round again.
+    fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
+        None
+    }
+}
+
+/// A reconciler with its turns under way, whatever their state's type.
+pub trait Turns {
+    fn concerns(&mut self, change: &Change, cache: &Objects, now: Time) -> Vec<Wakeup>;
+    fn begin(&mut self, key: &ObjectKey);
+    fn step(&mut self, context: &Context<'_>, key: &ObjectKey, outcomes: Vec<Outcome>) -> Stepped;
+    fn end(&mut self, key: &ObjectKey);
+    fn tick(&mut self) -> Option<(ObjectKey, Millis)>;
+    fn boxed_clone(&self) -> Box<dyn Turns>;
+}
+
+#[derive(Clone)]
+struct Runner<R: Reconciler> {
+    reconciler: R,
+    turns: BTreeMap<ObjectKey, R::State>,
+}
+
+impl<R: Reconciler> Turns for Runner<R> {
+    fn concerns(&mut self, change: &Change, cache: &Objects, now: Time) -> Vec<Wakeup> {
+        self.reconciler.concerns(change, cache, now)
+    }
+
+    fn begin(&mut self, key: &ObjectKey) {
+        let state = self.reconciler.start(key);
+        self.turns.insert(key.clone(), state);
+    }
+
+    fn step(&mut self, context: &Context<'_>, key: &ObjectKey, outcomes: Vec<Outcome>) -> Stepped {
+        match self.turns.get_mut(key) {
+            Some(state) => self.reconciler.step(context, key, state, outcomes),
+            None => Step::Done(Next::AwaitChange).into(),
+        }
+    }
+
+    fn end(&mut self, key: &ObjectKey) {
+        self.turns.remove(key);
+    }
+
+    fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
+        self.reconciler.tick()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Turns> {
+        Box::new(self.clone())
+    }
+}
+
+/// A loop's reconciler behind one type.
+pub struct AnyReconciler(Box<dyn Turns>);
+
+impl AnyReconciler {
+    pub fn new<R: Reconciler>(reconciler: R) -> Self {
+        Self(Box::new(Runner { reconciler, turns: BTreeMap::new() }))
+    }
+}
+
+impl Clone for AnyReconciler {
+    fn clone(&self) -> Self {
+        Self(self.0.boxed_clone())
+    }
+}
+
+impl std::ops::Deref for AnyReconciler {
+    type Target = dyn Turns;
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl std::ops::DerefMut for AnyReconciler {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut *self.0
+    }
+}
+
+/// Lowers the expectations of a pod's controller as its informer hears of the pod.
+///
+/// Returns the key of the controller, where it is of the kind asked for.
+pub fn observe_pod_of(
+    expectations: &mut Expectations,
+    owner_kind: crate::api::Kind,
+    change: &Change,
+) -> Option<ObjectKey> {
+    use crate::apiserver::ChangeKind;
+    let Object::Pod(pod) = &change.object else { return None };
+    let owner = pod.metadata.controller().filter(|owner| owner.kind == owner_kind.name())?;
+    let key = ObjectKey::new(owner_kind, pod.metadata.namespace.clone(), owner.name.clone());
+    match change.kind {
+        ChangeKind::Added => expectations.creation_observed(&key),
+        ChangeKind::Deleted => expectations.deletion_observed(&key, pod.metadata.uid),
+        ChangeKind::Modified if pod.is_terminating() => expectations.deletion_observed(&key, pod.metadata.uid),
+        ChangeKind::Modified => {}
+    }
+    Some(key)
+}

@@ -1,0 +1,50 @@
+use super::{Facts, Note, RuntimeCall};
+use crate::api::{Name, ObjectKey};
+use crate::apiserver::{ChangeKind, Effect, EventDraft};
+use crate::sim::Millis;
+
+/// A loop's number in the simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LoopIndex(pub u32);
+
+/// The phases of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TurnPhase {
+    Observe,
+    Diff,
+    Act,
+}
+
+/// Who wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Author {
+    You,
+    Loop(LoopIndex),
+}
+
+/// What a trace event says happened.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum What {
+    /// The simulation began.
+    Began,
+    /// The person did something: words without the subject, such as `deleted pod web-6d4-x2k9p`.
+    Commanded(Note),
+    /// A loop's own clock came round: the node monitor, a heartbeat.
+    Ticked(LoopIndex),
+    /// A watch told a loop of a change that concerns it.
+    Told { to: LoopIndex, key: ObjectKey, change: ChangeKind, version: u64 },
+    /// A loop reached a phase of its turn for a key.
+    Reached { by: LoopIndex, key: ObjectKey, phase: TurnPhase, facts: Facts },
+    /// The API server wrote an object.
+    Wrote { author: Author, key: ObjectKey, method: &'static str, subresource: &'static str, effect: Effect, version: u64 },
+    /// The API server refused a request.
+    Refused { author: Author, key: ObjectKey, method: &'static str, subresource: &'static str, code: u16, message: String },
+    /// A turn failed and is tried again.
+    Failed { by: LoopIndex, key: ObjectKey, error: String, retry: Millis },
+    /// A container runtime was told to do something.
+    Ordered { by: LoopIndex, pod: ObjectKey, call: RuntimeCall },
+    /// Something happened on a node: an image arrived, a process came up.
+    Happened { node: Name, pod: ObjectKey, note: Note },
+    /// A Kubernetes Event was published.
+    Announced { by: LoopIndex, event: EventDraft },
+}

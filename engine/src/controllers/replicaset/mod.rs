@@ -1,0 +1,336 @@
+//! The ReplicaSet controller: as many pods as asked for.
+//!
+//! Mirrors `pkg/controller/replicaset/replica_set.go`, v1.36.
+
+mod ranking;
+mod status;
+
+use std::rc::Rc;
+
+pub use ranking::{RankedPod, pods_to_delete};
+pub use status::{StatusInput, calculate_status};
+
+use super::{CONTROLLER_MANAGER, Recorder, controller_key};
+use crate::api::{Kind, Object, ObjectKey, ObjectMeta, Pod, ReplicaSet, condition};
+use crate::apiserver::{Change, ChangeKind, DeleteOptions, Objects, Request, Verb};
+use crate::client::{
+    Action, Arg, Context, Expectations, Next, Outcome, Reconciler, Step, Stepped, Wakeup, observe_pod_of,
+};
+use crate::note;
+use crate::sim::{Millis, Time};
+
+const RECORDER: Recorder = Recorder("replicaset-controller");
+/// Pods created or deleted in one turn at the most.
+const BURST: usize = 500;
+
+/// Keeps the number of pods of each ReplicaSet.
+#[derive(Clone, Debug, Default)]
+pub struct ReplicaSetController {
+    expectations: Expectations,
+}
+
+#[derive(Clone, Debug)]
+pub struct Turn {
+    stage: Stage,
+    seen: Option<Seen>,
+    failure: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+enum Stage {
+    Observe,
+    Diff,
+    Act,
+    /// A batch of creations is under way: its size, and how many are left after it.
+    Creating { batch: usize, left: usize },
+    Deleting(Vec<Rc<Pod>>),
+    Status,
+    Finish,
+}
+
+#[derive(Clone, Debug)]
+struct Seen {
+    set: Rc<ReplicaSet>,
+    active: Vec<Rc<Pod>>,
+    terminating: usize,
+    input: StatusInput,
+}
+
+impl Reconciler for ReplicaSetController {
+    type State = Turn;
+
+    fn concerns(&mut self, change: &Change, _cache: &Objects, _now: Time) -> Vec<Wakeup> {
+        let key = match &change.object {
+            Object::ReplicaSet(_) => {
+                let key = change.object.key();
+                if change.kind == ChangeKind::Deleted {
+                    self.expectations.forget(&key);
+                }
+                Some(key)
+            }
+            Object::Pod(_) => observe_pod_of(&mut self.expectations, Kind::ReplicaSet, change)
+                .or_else(|| change.old.as_ref().and_then(|old| controller_key(old, Kind::ReplicaSet))),
+            _ => None,
+        };
+        key.map(|key| (key, Millis(0))).into_iter().collect()
+    }
+
+    fn start(&mut self, _key: &ObjectKey) -> Turn {
+        Turn { stage: Stage::Observe, seen: None, failure: None }
+    }
+
+    fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
+        match std::mem::replace(&mut turn.stage, Stage::Finish) {
+            Stage::Observe => self.observe(context, key, turn),
+            Stage::Diff => self.diff(context, key, turn),
+            Stage::Act => self.act(context, key, turn),
+            Stage::Creating { batch, left } => self.created(key, turn, outcomes, batch, left),
+            Stage::Deleting(pods) => self.deleted(key, turn, outcomes, &pods),
+            Stage::Status => update_status(turn, context),
+            Stage::Finish => self.finish(context, turn, &outcomes),
+        }
+    }
+}
+
+fn pod_count(count: usize) -> (Arg, &'static str) {
+    (Arg::from(count), if count == 1 { "pod" } else { "pods" })
+}
+
+impl ReplicaSetController {
+    fn observe(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
+        let Some(Object::ReplicaSet(set)) = context.cache.get(key) else {
+            self.expectations.forget(key);
+            return Step::Done(Next::AwaitChange).into();
+        };
+        let owned: Vec<&Rc<Pod>> =
+            context.cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod).collect();
+        let active: Vec<Rc<Pod>> = owned.iter().filter(|pod| pod.is_active()).map(|pod| Rc::clone(pod)).collect();
+        let terminating = owned.iter().filter(|pod| pod.is_terminating()).count();
+        let input = StatusInput::count(set, &active, terminating, context.wall);
+        let facts = note!("want **{}**, active **{}**", set.spec.wanted(), active.len());
+        let detail = match terminating {
+            0 => note!("{} ready, cache rv {}", input.ready, context.version),
+            1 => note!("1 stopping, not counted"),
+            n => note!("{} stopping, not counted", n),
+        };
+        turn.seen = Some(Seen { set: Rc::clone(set), active, terminating, input });
+        turn.stage = Stage::Diff;
+        let facts: crate::client::Facts = facts.into();
+        Step::Observe(facts.with(detail)).into()
+    }
+
+    fn diff(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
+        let Some(seen) = &turn.seen else { return Step::Done(Next::AwaitChange).into() };
+        let (want, active) = (i64::from(seen.set.spec.wanted()), seen.active.len() as i64);
+        let missing = want - active;
+        if seen.set.metadata.deletion_timestamp.is_some() {
+            turn.stage = Stage::Status;
+            return Step::Diff(note!("is being deleted").into()).into();
+        }
+        if !self.expectations.are_met(key, context.now) {
+            turn.stage = Stage::Status;
+            let facts: crate::client::Facts = note!("waits for its own writes").into();
+            return Step::Diff(facts.with(note!("the cache has not shown them yet"))).into();
+        }
+        turn.stage = if missing == 0 { Stage::Status } else { Stage::Act };
+        let facts: crate::client::Facts = match missing {
+            0 => note!("**{} = {}**", want, active).into(),
+            n if n > 0 => note!("**{} − {} = +{}**", want, active, n).into(),
+            n => note!("**{} − {} = −{}**", want, active, -n).into(),
+        };
+        let detail = match missing {
+            0 => note!("nothing missing"),
+            1 => note!("one pod missing"),
+            -1 => note!("one pod too many"),
+            n if n > 0 => note!("{} pods missing", n),
+            n => note!("{} pods too many", -n),
+        };
+        Step::Diff(facts.with(detail)).into()
+    }
+
+    fn act(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
+        let Some(seen) = &turn.seen else { return Step::Done(Next::AwaitChange).into() };
+        let wanted = usize::try_from(seen.set.spec.wanted()).unwrap_or(0);
+        if wanted > seen.active.len() {
+            let missing = (wanted - seen.active.len()).min(BURST);
+            self.expectations.expect_creations(key, missing as i64, context.now);
+            return create_batch(turn, 1, missing);
+        }
+        let surplus = (seen.active.len() - wanted).min(BURST);
+        let siblings = related_pods(context.cache, &seen.set);
+        let victims = pods_to_delete(&seen.active, &siblings, surplus, context.wall_millis);
+        self.expectations.expect_deletions(key, victims.iter().map(|pod| pod.metadata.uid), context.now);
+        let actions = victims.iter().map(|pod| delete_pod(pod)).collect();
+        let (count, noun) = pod_count(victims.len());
+        let facts: crate::client::Facts = note!("delete **{}** {}", count, noun).into();
+        let first = victims.first().map(|pod| Arg::Short(pod.metadata.name.clone())).unwrap_or(Arg::Word(""));
+        let facts = facts.with(note!("DELETE pods, first {}", first));
+        turn.stage = Stage::Deleting(victims);
+        Step::Act(facts, actions).into()
+    }
+
+    /// The answers to a batch of creations: twice as many next, or none once one was refused (slow start).
+    fn created(&mut self, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>, batch: usize, left: usize) -> Stepped {
+        let mut events = Vec::new();
+        for outcome in outcomes {
+            match outcome {
+                Ok(Some(answer)) => {
+                    let message = format!("Created pod: {}", answer.object.meta().name);
+                    events.push(RECORDER.normal(key, "SuccessfulCreate", message));
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    self.expectations.creation_observed(key);
+                    events.push(RECORDER.warning(key, "FailedCreate", format!("Error creating: {error}")));
+                    turn.failure.get_or_insert(error.message);
+                }
+            }
+        }
+        let mut stepped = if turn.failure.is_some() {
+            for _ in 0..left {
+                self.expectations.creation_observed(key);
+            }
+            turn.stage = Stage::Finish;
+            self.status_step(turn)
+        } else if left == 0 {
+            self.status_step(turn)
+        } else {
+            create_batch(turn, batch * 2, left)
+        };
+        stepped.events = events;
+        stepped
+    }
+
+    fn deleted(&mut self, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>, pods: &[Rc<Pod>]) -> Stepped {
+        let mut events = Vec::new();
+        for (outcome, pod) in outcomes.into_iter().zip(pods) {
+            match outcome {
+                Ok(_) => {
+                    let message = format!("Deleted pod: {}", pod.metadata.name);
+                    events.push(RECORDER.normal(key, "SuccessfulDelete", message));
+                }
+                Err(error) => {
+                    self.expectations.deletion_observed(key, pod.metadata.uid);
+                    if error.code() != 404 {
+                        let message = format!("Error deleting: {error}");
+                        events.push(RECORDER.warning(key, "FailedDelete", message));
+                        turn.failure.get_or_insert(error.message);
+                    }
+                }
+            }
+        }
+        let mut stepped = self.status_step(turn);
+        stepped.events = events;
+        stepped
+    }
+
+    fn status_step(&self, turn: &mut Turn) -> Stepped {
+        match status_action(turn) {
+            Some((facts, action)) => {
+                turn.stage = Stage::Finish;
+                Step::Act(facts, vec![action]).into()
+            }
+            None => finish(turn, None),
+        }
+    }
+
+    fn finish(&mut self, _context: &Context<'_>, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
+        let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err()).map(|error| error.message.clone());
+        finish(turn, refused)
+    }
+}
+
+fn finish(turn: &Turn, refused: Option<String>) -> Stepped {
+    if let Some(error) = turn.failure.clone().or(refused) {
+        return Step::Fail(error).into();
+    }
+    let next = match &turn.seen {
+        Some(seen)
+            if seen.set.spec.min_ready_seconds > 0
+                && seen.input.ready == seen.set.spec.wanted()
+                && seen.input.available != seen.set.spec.wanted() =>
+        {
+            Next::After(Millis::from_secs(u64::from(seen.set.spec.min_ready_seconds.unsigned_abs())))
+        }
+        _ => Next::AwaitChange,
+    };
+    Step::Done(next).into()
+}
+
+fn update_status(turn: &mut Turn, _context: &Context<'_>) -> Stepped {
+    match status_action(turn) {
+        Some((facts, action)) => Step::Act(facts, vec![action]).into(),
+        None => finish(turn, None),
+    }
+}
+
+fn status_action(turn: &Turn) -> Option<(crate::client::Facts, Action)> {
+    let seen = turn.seen.as_ref()?;
+    let status = calculate_status(&seen.set, &seen.input, turn.failure.as_deref());
+    if status == seen.set.status {
+        return None;
+    }
+    let facts: crate::client::Facts =
+        note!("write status: **{}** replicas, **{}** ready", status.replicas, status.ready_replicas).into();
+    let facts = facts.with(note!("PUT replicasets/status, {} stopping", seen.terminating));
+    let mut set = Rc::clone(&seen.set);
+    Rc::make_mut(&mut set).status = status;
+    let request = Request::new(CONTROLLER_MANAGER, Verb::UpdateStatus(Object::ReplicaSet(set)));
+    Some((facts, Action::Api(request)))
+}
+
+fn create_batch(turn: &mut Turn, size: usize, left: usize) -> Stepped {
+    let Some(seen) = &turn.seen else { return Step::Done(Next::AwaitChange).into() };
+    let batch = size.min(left);
+    let actions = (0..batch).map(|_| create_pod(&seen.set)).collect();
+    turn.stage = Stage::Creating { batch, left: left - batch };
+    let (count, noun) = pod_count(batch);
+    let facts: crate::client::Facts = note!("create **{}** {}", count, noun).into();
+    let facts = match left - batch {
+        0 => facts.with(note!("POST pods")),
+        rest => facts.with(note!("POST pods, {} more after these", rest)),
+    };
+    Step::Act(facts, actions).into()
+}
+
+fn create_pod(set: &Rc<ReplicaSet>) -> Action {
+    let template = &set.spec.template;
+    let pod = Pod {
+        metadata: ObjectMeta {
+            generate_name: format!("{}-", set.metadata.name),
+            namespace: set.metadata.namespace.clone(),
+            labels: template.metadata.labels.clone(),
+            annotations: template.metadata.annotations.clone(),
+            owner_references: vec![set.metadata.controller_reference(Kind::ReplicaSet)],
+            ..ObjectMeta::default()
+        },
+        spec: Rc::clone(&template.spec),
+        ..Pod::default()
+    };
+    Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Create(Object::Pod(Rc::new(pod)))))
+}
+
+fn delete_pod(pod: &Rc<Pod>) -> Action {
+    let key = ObjectKey::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
+    Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Delete(key, DeleteOptions::default())))
+}
+
+/// The active pods of every ReplicaSet with the same owner: crowding is counted over all of them.
+fn related_pods(cache: &Objects, set: &ReplicaSet) -> Vec<Rc<Pod>> {
+    let Some(owner) = set.metadata.controller() else {
+        return cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod).cloned().collect();
+    };
+    cache
+        .controlled_by(owner.uid)
+        .filter_map(Object::as_replica_set)
+        .flat_map(|sibling| cache.controlled_by(sibling.metadata.uid))
+        .filter_map(Object::as_pod)
+        .filter(|pod| pod.is_active())
+        .cloned()
+        .collect()
+}
+
+/// Whether a ReplicaSet says that it cannot create or delete pods.
+pub fn replica_failure(set: &ReplicaSet) -> Option<&crate::api::Condition> {
+    condition(&set.status.conditions, "ReplicaFailure")
+}

@@ -1,0 +1,162 @@
+//! The taint eviction controller: pods leave nodes whose NoExecute taints they do not tolerate, or not for ever.
+//!
+//! Mirrors `pkg/controller/tainteviction/taint_eviction.go`, v1.36.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::{CONTROLLER_MANAGER, Recorder};
+use crate::api::{Condition, Node, Object, ObjectKey, Pod, set_condition};
+use crate::apiserver::{Change, DeleteOptions, Objects, Request, Verb};
+use crate::client::{Action, Arg, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
+use crate::note;
+use crate::sim::{Millis, Time};
+
+const RECORDER: Recorder = Recorder("taint-eviction-controller");
+
+/// Evicts pods from tainted nodes.
+#[derive(Clone, Debug, Default)]
+pub struct TaintEviction {
+    /// Since when each pod sits on a tainted node, by this controller's own clock.
+    since: BTreeMap<ObjectKey, Time>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Turn {
+    #[default]
+    Observe,
+    Diff,
+    Mark,
+    Delete,
+    Deleted,
+}
+
+/// How long a pod may stay on a node; nothing where it may stay for ever.
+fn stay_of(pod: &Pod, node: &Node) -> Option<Millis> {
+    let taints: Vec<_> = node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute").collect();
+    let mut shortest: Option<Millis> = None;
+    for taint in taints {
+        let mut tolerations =
+            pod.spec.tolerations.iter().filter(|it| it.tolerates(&taint.key, &taint.value, &taint.effect)).peekable();
+        if tolerations.peek().is_none() {
+            return Some(Millis(0));
+        }
+        let limits = tolerations.filter_map(|it| it.toleration_seconds);
+        if let Some(seconds) = limits.min() {
+            let limit = Millis::from_secs(u64::try_from(seconds).unwrap_or(0));
+            shortest = Some(shortest.map_or(limit, |known| known.min(limit)));
+        }
+    }
+    shortest
+}
+
+fn node_of<'a>(cache: &'a Objects, pod: &Pod) -> Option<&'a Node> {
+    cache.get(&ObjectKey::node(pod.spec.node_name.clone()))?.as_node().map(|node| &**node)
+}
+
+impl Reconciler for TaintEviction {
+    type State = Turn;
+
+    fn concerns(&mut self, change: &Change, cache: &Objects, _now: Time) -> Vec<Wakeup> {
+        let key = change.object.key();
+        match &change.object {
+            Object::Pod(pod) => {
+                let is_tainted = |node: &Node| node.spec.taints.iter().any(|taint| taint.effect == "NoExecute");
+                let newly = change.old.as_ref().and_then(Object::as_pod).is_none_or(|old| !old.is_assigned());
+                if pod.is_assigned() && newly && node_of(cache, pod).is_some_and(is_tainted) {
+                    return vec![(key, Millis(0))];
+                }
+                if change.kind == crate::apiserver::ChangeKind::Deleted {
+                    self.since.remove(&key);
+                }
+                Vec::new()
+            }
+            Object::Node(node) => {
+                let old = change.old.as_ref().and_then(Object::as_node);
+                let evicting = |node: &Node| node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute").count();
+                if old.map_or(0, |old| evicting(old)) == evicting(node) {
+                    return Vec::new();
+                }
+                let pods = cache.pods_on(&node.metadata.name);
+                pods.map(|pod| (Object::Pod(Rc::clone(pod)).key(), Millis(0))).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn start(&mut self, _key: &ObjectKey) -> Turn {
+        Turn::Observe
+    }
+
+    fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
+        let standing = context.cache.pod(key).and_then(|pod| Some((pod, node_of(context.cache, pod)?)));
+        let Some((pod, node)) = standing.filter(|(pod, _)| !pod.is_terminating()) else {
+            self.since.remove(key);
+            return Step::Done(Next::AwaitChange).into();
+        };
+        let Some(stay) = stay_of(pod, node) else {
+            return self.spare(key);
+        };
+        let since = *self.since.entry(key.clone()).or_insert(context.now);
+        let left = (since + stay).since(context.now);
+        match *turn {
+            Turn::Observe => {
+                *turn = Turn::Diff;
+                let facts: Facts = note!("**{}** is on a tainted node", Arg::Short(key.name.clone())).into();
+                Step::Observe(facts.with(note!("{}: NoExecute", &node.metadata.name))).into()
+            }
+            Turn::Diff if left > Millis(0) => {
+                *turn = Turn::Deleted;
+                let facts: Facts = note!("may stay **{}** more", Arg::Millis(left.0)).into();
+                Step::Diff(facts.with(note!("tolerationSeconds {}", stay.0 / 1000))).into()
+            }
+            Turn::Diff => {
+                *turn = Turn::Mark;
+                let facts: Facts = note!("its time is over").into();
+                Step::Diff(facts.with(note!("tolerationSeconds {}", stay.0 / 1000))).into()
+            }
+            Turn::Mark => {
+                *turn = Turn::Delete;
+                mark(pod, key, context)
+            }
+            Turn::Delete => {
+                *turn = Turn::Deleted;
+                let facts: Facts = note!("delete **{}**", Arg::Short(key.name.clone())).into();
+                let options = DeleteOptions { uid: Some(pod.metadata.uid), ..DeleteOptions::default() };
+                let request = Request::new(CONTROLLER_MANAGER, Verb::Delete(key.clone(), options));
+                Step::Act(facts.with(note!("DELETE pods")), vec![Action::Api(request)]).into()
+            }
+            Turn::Deleted if left > Millis(0) => Step::Done(Next::After(left)).into(),
+            Turn::Deleted => match outcomes.into_iter().next() {
+                Some(Err(error)) if error.code() != 404 => Step::Fail(error.message).into(),
+                _ => Step::Done(Next::AwaitChange).into(),
+            },
+        }
+    }
+}
+
+impl TaintEviction {
+    /// The taint went in time, or the pod tolerates it for ever.
+    fn spare(&mut self, key: &ObjectKey) -> Stepped {
+        let mut stepped: Stepped = Step::Done(Next::AwaitChange).into();
+        if self.since.remove(key).is_some() {
+            let message = format!("Cancelling deletion of Pod {}/{}", key.namespace, key.name);
+            stepped.events.push(RECORDER.normal(key, "TaintManagerEviction", message));
+        }
+        stepped
+    }
+}
+
+fn mark(pod: &Rc<Pod>, key: &ObjectKey, context: &Context<'_>) -> Stepped {
+    let mut pod = Rc::clone(pod);
+    let it = Rc::make_mut(&mut pod);
+    it.metadata.resource_version = 0;
+    let target = Condition::new("DisruptionTarget", true)
+        .because("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint");
+    set_condition(&mut it.status.conditions, target, context.wall);
+    let facts: Facts = note!("note why **{}** goes", Arg::Short(key.name.clone())).into();
+    let request = Request::new(CONTROLLER_MANAGER, Verb::UpdateStatus(Object::Pod(pod)));
+    let step = Step::Act(facts.with(note!("PUT pods/status")), vec![Action::Api(request)]);
+    let message = format!("Marking for deletion Pod {}/{}", key.namespace, key.name);
+    Stepped { events: vec![RECORDER.normal(key, "TaintManagerEviction", message)], ..step.into() }
+}

@@ -1,0 +1,169 @@
+//! How processes hear of what happened: watches, lists, starts and crashes.
+
+use super::process::Loop;
+use super::simulation::Happening;
+use super::{ProcessKind, Simulation};
+use crate::api::{Object, ObjectKey};
+use crate::apiserver::{Change, ChangeKind, Objects};
+use crate::client::{LoopIndex, What};
+use crate::sim::{Millis, Seq};
+
+/// The controller manager and the scheduler come first among the processes.
+const CENTRAL: usize = 2;
+
+impl Simulation {
+    /// Sends a change on its way to every process that watches its object.
+    pub(super) fn announce(&mut self, version: u64) {
+        let Some(change) = self.api.change(version) else { return };
+        let lag = Millis(self.scenario.latency.watch);
+        let is_for = |process: usize| {
+            let process = self.processes.get(process)?;
+            let concerned = process.kind.watches(&change.object) || change.old.as_ref().is_some_and(|old| process.kind.watches(old));
+            (process.is_up && concerned).then_some(())
+        };
+        let node = match &change.object {
+            Object::Pod(pod) => &pod.spec.node_name,
+            object => &object.meta().name,
+        };
+        let kubelet = self.kubelets.get(node).copied();
+        let receivers: Vec<usize> =
+            (0..CENTRAL).chain(kubelet).filter(|process| is_for(*process).is_some()).collect();
+        for process in receivers {
+            self.queue.after(lag, Happening::Deliver { process, version });
+        }
+    }
+
+    /// A watch tells a process of a change.
+    pub(super) fn deliver(&mut self, process: usize, version: u64) {
+        let Some(it) = self.processes.get(process).filter(|it| it.is_up && it.version < version) else { return };
+        let Some(change) = self.api.change(version).cloned() else {
+            // The log no longer reaches back: the answer is 410 Gone, and the client lists again.
+            let cause = Seq(it.loops.first().map_or(0, |_| self.trace.last_seq().0));
+            self.list(process, cause);
+            return;
+        };
+        self.processes[process].hear(&change);
+        self.tell(process, &change);
+    }
+
+    /// Lets each loop of a process say which of its keys a change concerns.
+    fn tell(&mut self, process: usize, change: &Change) {
+        let now = self.now();
+        for at in self.processes[process].loops.clone() {
+            let cache = &self.processes[process].cache;
+            let wakeups = self.loops[at.0 as usize].reconciler.concerns(change, cache, now);
+            if wakeups.is_empty() {
+                continue;
+            }
+            let what = What::Told {
+                to: at,
+                key: change.object.key(),
+                change: change.kind,
+                version: change.version,
+            };
+            let seq = self.trace.record(now, Some(change.cause), false, what);
+            for (key, delay) in wakeups {
+                self.enqueue(at, key, delay, seq);
+            }
+        }
+    }
+
+    /// Asks for a turn of a key, now or later.
+    pub(super) fn enqueue(&mut self, at: LoopIndex, key: ObjectKey, delay: Millis, reason: Seq) {
+        let now = self.now();
+        let it = &mut self.loops[at.0 as usize];
+        if delay == Millis(0) {
+            it.queue.add(key, reason);
+            self.work(at);
+        } else if it.queue.add_at(key.clone(), now + delay, reason) {
+            let epoch = self.processes[it.process].epoch;
+            self.queue.after(delay, Happening::Release { at, key, epoch });
+        }
+    }
+
+    pub(super) fn release(&mut self, at: LoopIndex, key: &ObjectKey, epoch: u32) {
+        let now = self.now();
+        let it = &mut self.loops[at.0 as usize];
+        if self.processes[it.process].epoch == epoch && it.queue.release(key, now) {
+            self.work(at);
+        }
+    }
+
+    /// Fills a process's cache from a list, and tells its loops what differs from what it knew.
+    pub(super) fn list(&mut self, process: usize, cause: Seq) {
+        let it = &self.processes[process];
+        let (now, version) = (self.now(), self.api.version());
+        let mut changes = Vec::new();
+        for (key, object) in self.api.objects().iter().filter(|(_, object)| it.kind.watches(object)) {
+            let old = it.cache.get(key).cloned();
+            let kind = if old.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
+            if old.as_ref() != Some(object) {
+                changes.push(Change { version, kind, object: object.clone(), old, at: now, cause });
+            }
+        }
+        for (key, object) in it.cache.iter() {
+            if self.api.objects().get(key).is_none_or(|live| live.meta().uid != object.meta().uid) {
+                let kind = ChangeKind::Deleted;
+                changes.push(Change { version, kind, object: object.clone(), old: Some(object.clone()), at: now, cause });
+            }
+        }
+        changes.sort_by_key(|change| change.kind != ChangeKind::Deleted);
+        for change in &changes {
+            self.processes[process].hear(change);
+        }
+        self.processes[process].version = version;
+        for change in &changes {
+            self.tell(process, change);
+        }
+    }
+
+    /// Sets a process's own clocks going.
+    pub(super) fn start_clocks(&mut self, process: usize, first: Millis, cause: Seq) {
+        let epoch = self.processes[process].epoch;
+        for at in self.processes[process].loops.clone() {
+            if self.loops[at.0 as usize].reconciler.tick().is_some() {
+                self.queue.after(first, Happening::Tick { at, epoch, cause: Some(cause) });
+            }
+        }
+    }
+
+    pub(super) fn tick(&mut self, at: LoopIndex, epoch: u32, cause: Option<Seq>) {
+        let it = &mut self.loops[at.0 as usize];
+        let process = &self.processes[it.process];
+        if process.epoch != epoch || !process.is_up {
+            return;
+        }
+        let Some((key, period)) = it.reconciler.tick() else { return };
+        let seq = self.trace.record(self.queue.now(), cause, true, What::Ticked(at));
+        self.queue.after(period, Happening::Tick { at, epoch, cause: None });
+        self.enqueue(at, key, Millis(0), seq);
+    }
+
+    /// Ends a process at once: its cache, its queues and its turns are lost, requests under way arrive all the same.
+    pub(super) fn crash(&mut self, process: usize) {
+        let it = &mut self.processes[process];
+        it.is_up = false;
+        it.epoch += 1;
+        it.cache = Objects::default();
+        it.version = 0;
+        for ((name, workers, reconciler), at) in it.kind.loops().into_iter().zip(it.loops.clone()) {
+            let old = &mut self.loops[at.0 as usize];
+            let mut fresh = Loop::new(name, process, workers, reconciler);
+            (fresh.turns, fresh.retries, fresh.last_active) = (old.turns, old.retries, old.last_active);
+            *old = fresh;
+        }
+    }
+
+    /// Starts a process that had crashed: it lists, and reconciles whatever it finds.
+    pub(super) fn start(&mut self, process: usize, cause: Seq) {
+        let it = &mut self.processes[process];
+        it.is_up = true;
+        it.epoch += 1;
+        let first = match it.kind {
+            ProcessKind::Kubelet(_) => Millis(200),
+            _ => Millis(0),
+        };
+        self.list(process, cause);
+        self.start_clocks(process, first, cause);
+    }
+}

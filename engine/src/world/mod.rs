@@ -1,0 +1,17 @@
+//! The world: everything together in virtual time.
+//!
+//! A scenario and a journal of commands are all there is; [`Simulation`] replays them. It owns the API server, the
+//! processes with their caches and loops, and the machines, and it alone decides what happens when.
+
+mod command;
+mod deliver;
+mod process;
+mod scenario;
+mod setup;
+mod simulation;
+mod turns;
+
+pub use command::*;
+pub use process::{Cell, Loop, Process, ProcessKind};
+pub use scenario::*;
+pub use simulation::*;

@@ -1,0 +1,157 @@
+use std::collections::BTreeMap;
+
+use crate::api::{Name, Object, ObjectKey};
+use crate::apiserver::{Change, Objects};
+use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TurnPhase, WorkQueue};
+use crate::controllers::deployment::DeploymentController;
+use crate::controllers::garbage_collector::GarbageCollector;
+use crate::controllers::kubelet::Kubelet;
+use crate::controllers::node_lifecycle::NodeLifecycle;
+use crate::controllers::replicaset::ReplicaSetController;
+use crate::controllers::scheduler::Scheduler;
+use crate::controllers::taint_eviction::TaintEviction;
+use crate::sim::{Seq, Time};
+
+/// A program that runs loops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProcessKind {
+    ControllerManager,
+    Scheduler,
+    Kubelet(Name),
+}
+
+impl ProcessKind {
+    /// Whether this process watches an object; kubelets watch only what concerns their node.
+    pub fn watches(&self, object: &Object) -> bool {
+        match self {
+            ProcessKind::ControllerManager => true,
+            ProcessKind::Scheduler => matches!(object, Object::Pod(_) | Object::Node(_)),
+            ProcessKind::Kubelet(node) => match object {
+                Object::Pod(pod) => pod.spec.node_name == *node,
+                Object::Node(_) | Object::Lease(_) => object.meta().name == *node,
+                _ => false,
+            },
+        }
+    }
+
+    /// Its loops as they are after a fresh start: name, turns at a time, reconciler.
+    pub fn loops(&self) -> Vec<(Name, usize, AnyReconciler)> {
+        match self {
+            ProcessKind::ControllerManager => vec![
+                ("Deployment".into(), 5, AnyReconciler::new(DeploymentController)),
+                ("ReplicaSet".into(), 5, AnyReconciler::new(ReplicaSetController::default())),
+                ("Node lifecycle".into(), 1, AnyReconciler::new(NodeLifecycle::default())),
+                ("Taint eviction".into(), 8, AnyReconciler::new(TaintEviction::default())),
+                ("Garbage collector".into(), 20, AnyReconciler::new(GarbageCollector)),
+            ],
+            ProcessKind::Scheduler => vec![("Scheduler".into(), 1, AnyReconciler::new(Scheduler::default()))],
+            ProcessKind::Kubelet(node) => {
+                let name = format!("Kubelet {node}");
+                vec![(name.into(), usize::MAX, AnyReconciler::new(Kubelet::new(node.clone())))]
+            }
+        }
+    }
+}
+
+/// A process: a cache kept by watching, and loops that read it.
+#[derive(Clone)]
+pub struct Process {
+    pub kind: ProcessKind,
+    pub is_up: bool,
+    pub cache: Objects,
+    /// The version up to which the cache has heard.
+    pub version: u64,
+    pub loops: Vec<LoopIndex>,
+    /// Counts starts: what was under way before a crash does not go on after it.
+    pub epoch: u32,
+}
+
+impl Process {
+    /// Takes a change into the cache.
+    pub fn hear(&mut self, change: &Change) {
+        self.version = change.version;
+        match change.kind {
+            crate::apiserver::ChangeKind::Deleted => {
+                self.cache.remove(&change.object.key());
+            }
+            _ => {
+                self.cache.insert(change.object.clone());
+            }
+        }
+    }
+}
+
+/// What a loop last found or did in one phase.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    pub seq: Seq,
+    pub facts: Facts,
+    pub answer: Option<CellAnswer>,
+}
+
+/// How the API server answered the requests of an Act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellAnswer {
+    pub code: u16,
+    pub version: u64,
+    pub failed: bool,
+}
+
+/// A turn under way.
+#[derive(Clone)]
+pub struct ActiveTurn {
+    /// The newest trace event of the turn.
+    pub last: Seq,
+    pub phase: Option<TurnPhase>,
+    pub awaiting: usize,
+    pub outcomes: Vec<Option<Outcome>>,
+    pub is_background: bool,
+}
+
+/// One loop: its queue, its turns, and what its last turn showed.
+#[derive(Clone)]
+pub struct Loop {
+    pub name: Name,
+    pub process: usize,
+    pub workers: usize,
+    pub queue: WorkQueue,
+    pub reconciler: AnyReconciler,
+    pub active: BTreeMap<ObjectKey, ActiveTurn>,
+    /// Observe, Diff, Act of the newest turn that was no background.
+    pub cells: [Option<Cell>; 3],
+    /// The key of that turn.
+    pub shown: Option<ObjectKey>,
+    pub turns: u64,
+    pub retries: u64,
+    pub last_active: Option<Time>,
+}
+
+impl Loop {
+    pub fn new(name: Name, process: usize, workers: usize, reconciler: AnyReconciler) -> Self {
+        Self {
+            name,
+            process,
+            workers,
+            queue: WorkQueue::default(),
+            reconciler,
+            active: BTreeMap::new(),
+            cells: [None, None, None],
+            shown: None,
+            turns: 0,
+            retries: 0,
+            last_active: None,
+        }
+    }
+
+    /// Shows a phase; a new turn clears what the one before left in later phases.
+    pub fn show(&mut self, key: &ObjectKey, phase: TurnPhase, cell: Cell, now: Time) {
+        if phase == TurnPhase::Observe {
+            self.cells = [None, None, None];
+            self.shown = Some(key.clone());
+        }
+        if self.shown.as_ref() == Some(key) {
+            self.cells[phase as usize] = Some(cell);
+        }
+        self.last_active = Some(now);
+    }
+}

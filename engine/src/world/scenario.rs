@@ -1,0 +1,124 @@
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Behaviors;
+
+/// One node at the start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeSetup {
+    pub name: String,
+    /// Such as `2` or `1500m`.
+    pub cpu: String,
+    /// Such as `4Gi`.
+    pub memory: String,
+    pub pods: u32,
+}
+
+impl NodeSetup {
+    pub fn named(name: impl Into<String>, cpu: &str, memory: &str) -> Self {
+        Self { name: name.into(), cpu: cpu.into(), memory: memory.into(), pods: 110 }
+    }
+}
+
+/// How long things take that a person does not choose, in ms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Latency {
+    /// From a client to the API server.
+    pub request: u64,
+    /// And back.
+    pub answer: u64,
+    /// From a write until a watcher hears of it.
+    pub watch: u64,
+    /// From one phase of a turn to the next.
+    pub phase: u64,
+}
+
+impl Default for Latency {
+    fn default() -> Self {
+        Self { request: 2, answer: 2, watch: 3, phase: 2 }
+    }
+}
+
+/// How a world begins. With the journal of commands it decides everything that follows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Scenario {
+    pub name: String,
+    pub seed: u64,
+    /// Wall clock at the start, in ms since 1970-01-01 UTC.
+    pub epoch_ms: i64,
+    pub nodes: Vec<NodeSetup>,
+    /// Applied at the start.
+    pub manifest: String,
+    #[serde(default)]
+    pub behaviors: Behaviors,
+    #[serde(default)]
+    pub latency: Latency,
+    /// More pods than this in one workload are refused.
+    #[serde(default)]
+    pub max_pods: Option<usize>,
+}
+
+const WEB: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  replicas: 3
+  selector:
+    matchLabels:
+      app: web
+  template:
+    metadata:
+      labels:
+        app: web
+    spec:
+      containers:
+      - name: nginx
+        image: nginx:1.27.3
+        ports:
+        - containerPort: 80
+        readinessProbe:
+          httpGet:
+            path: /
+            port: 80
+          periodSeconds: 2
+        resources:
+          requests:
+            cpu: 250m
+            memory: 128Mi
+";
+
+impl Scenario {
+    /// 2026-11-30 08:00 UTC.
+    pub const EPOCH_MS: i64 = 1_796_025_600_000;
+    /// What a browser page takes without losing its breath.
+    pub const MAX_PODS: usize = 10_000;
+
+    /// Three nodes and nothing on them.
+    pub fn empty(seed: u64) -> Self {
+        Self {
+            name: "Empty cluster".into(),
+            seed,
+            epoch_ms: Self::EPOCH_MS,
+            nodes: (1..=3).map(|n| NodeSetup::named(format!("node-{n}"), "4", "8Gi")).collect(),
+            manifest: String::new(),
+            behaviors: Behaviors::default(),
+            latency: Latency::default(),
+            max_pods: Some(Self::MAX_PODS),
+        }
+    }
+
+    /// The first thing a visitor sees: a Deployment of three that nothing has acted on yet.
+    pub fn self_healing() -> Self {
+        Self { name: "Self-healing".into(), manifest: WEB.into(), ..Self::empty(1) }
+    }
+
+    /// As [`Scenario::empty`], with so many equal nodes.
+    pub fn with_nodes(seed: u64, count: usize, cpu: &str, memory: &str) -> Self {
+        let nodes = (1..=count).map(|n| NodeSetup::named(format!("node-{n}"), cpu, memory)).collect();
+        Self { nodes, ..Self::empty(seed) }
+    }
+}

@@ -1,0 +1,96 @@
+//! What is there before anything happens.
+
+use std::rc::Rc;
+
+use super::process::{Loop, Process, ProcessKind};
+use super::{NodeSetup, Simulation};
+use crate::api::{
+    Generic, Kind, Labels, Lease, LeaseSpec, MicroTime, Name, Node, NodeSpec, NodeStatus, Object, ObjectMeta, Quantity,
+};
+use crate::apiserver::{Objects, Request, Verb};
+use crate::client::{Author, LoopIndex};
+use crate::controllers::kubelet::report_well;
+use crate::environment::Machine;
+use crate::sim::{Millis, Seq};
+
+const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+impl Simulation {
+    /// Creates namespaces and nodes, starts every process, and applies the scenario's manifest.
+    pub(super) fn set_up(&mut self, began: Seq) {
+        for name in NAMESPACES {
+            let metadata = ObjectMeta { name: name.into(), ..ObjectMeta::default() };
+            self.seed(began, Object::Generic(Kind::Namespace, Rc::new(Generic { metadata, ..Generic::default() })));
+        }
+        let scenario = Rc::clone(&self.scenario);
+        for setup in &scenario.nodes {
+            self.add_node(began, setup);
+        }
+        self.start_process(ProcessKind::ControllerManager, began, Millis(5_000));
+        self.start_process(ProcessKind::Scheduler, began, Millis(0));
+        let count = scenario.nodes.len().max(1) as u64;
+        for (index, setup) in scenario.nodes.iter().enumerate() {
+            let spread = 10_000 * index as u64 / count + self.random.below("heartbeats", 10_000 / count);
+            let kind = ProcessKind::Kubelet(setup.name.as_str().into());
+            self.start_process(kind, began, Millis(1_000 + spread % 9_000));
+        }
+        if !scenario.manifest.is_empty() {
+            self.apply(&scenario.manifest, began);
+        }
+    }
+
+    fn seed(&mut self, began: Seq, object: Object) {
+        let request = Request::new("loopscope", Verb::Create(object));
+        // The world's own objects are valid; a refusal would show at once as a missing node.
+        let _ = self.execute(&request, Author::You, began, true);
+    }
+
+    fn add_node(&mut self, began: Seq, setup: &NodeSetup) {
+        let name = Name::from(setup.name.as_str());
+        let now = self.wall();
+        let mut status = NodeStatus::default();
+        let quantity = |text: &str| text.parse::<Quantity>().unwrap_or_default();
+        for (resource, amount) in [
+            ("cpu", quantity(&setup.cpu)),
+            ("memory", quantity(&setup.memory)),
+            ("pods", Quantity::from_units(setup.pods.into())),
+        ] {
+            status.allocatable.insert(resource.into(), amount);
+            status.capacity.insert(resource.into(), amount);
+        }
+        let labels: Labels = [("kubernetes.io/hostname", setup.name.as_str()), ("kubernetes.io/os", "linux"), ("kubernetes.io/arch", "amd64")]
+            .into_iter()
+            .map(|(key, value)| (key.to_string(), value.to_string()))
+            .collect();
+        let metadata = ObjectMeta { name: name.clone(), labels, ..ObjectMeta::default() };
+        let mut node = Node { metadata, spec: NodeSpec::default(), status, ..Node::default() };
+        report_well(&mut node, now);
+        self.seed(began, Object::Node(Rc::new(node)));
+        let metadata =
+            ObjectMeta { name: name.clone(), namespace: "kube-node-lease".into(), ..ObjectMeta::default() };
+        let spec = LeaseSpec {
+            holder_identity: setup.name.clone(),
+            lease_duration_seconds: 40,
+            renew_time: Some(MicroTime(self.wall_millis())),
+            ..LeaseSpec::default()
+        };
+        self.seed(began, Object::Lease(Rc::new(Lease { metadata, spec, ..Lease::default() })));
+        self.machines.insert(name, Machine::new());
+    }
+
+    /// Adds a process and starts it; its loops' own clocks come round for the first time after `first_tick`.
+    fn start_process(&mut self, kind: ProcessKind, cause: Seq, first_tick: Millis) {
+        let index = self.processes.len();
+        let mut loops = Vec::new();
+        for (name, workers, reconciler) in kind.loops() {
+            loops.push(LoopIndex(u32::try_from(self.loops.len()).unwrap_or(u32::MAX)));
+            self.loops.push(Loop::new(name, index, workers, reconciler));
+        }
+        if let ProcessKind::Kubelet(node) = &kind {
+            self.kubelets.insert(node.clone(), index);
+        }
+        self.processes.push(Process { kind, is_up: true, cache: Objects::default(), version: 0, loops, epoch: 0 });
+        self.list(index, cause);
+        self.start_clocks(index, first_tick, cause);
+    }
+}

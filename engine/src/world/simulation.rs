@@ -1,0 +1,434 @@
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::process::{Loop, Process};
+use super::{Command, JournalEntry, Outcome, Scenario, Target, default_namespace};
+use crate::api::{Kind, Name, ObjectKey, Timestamp, Uid};
+use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, Request, Verb};
+use crate::client::{Author, LoopIndex, Note, What};
+use crate::environment::{Machine, Occurrence};
+use crate::manifest::{Diagnostic, Document, Severity, Stage};
+use crate::note;
+use crate::sim::{EventQueue, Millis, Random, Seq, Time, Trace};
+
+/// Something that is going to happen.
+#[derive(Clone, Debug)]
+pub(super) enum Happening {
+    /// A request reaches the API server.
+    Arrive(u64),
+    /// Its answer reaches the client.
+    Answer(u64),
+    /// A watch tells a process of a version.
+    Deliver { process: usize, version: u64 },
+    /// A delayed key may be due.
+    Release { at: LoopIndex, key: ObjectKey, epoch: u32 },
+    /// A turn goes on to its next step.
+    Continue { at: LoopIndex, key: ObjectKey, epoch: u32 },
+    /// A loop's own clock comes round.
+    Tick { at: LoopIndex, epoch: u32, cause: Option<Seq> },
+    /// Something happens inside a machine.
+    Occur { node: Name, boot: u32, occurrence: Occurrence, cause: Seq },
+}
+
+/// A request on its way, and its answer on the way back.
+#[derive(Clone)]
+pub(super) struct Flight {
+    pub request: Request,
+    pub by: LoopIndex,
+    pub key: ObjectKey,
+    pub slot: usize,
+    pub epoch: u32,
+    pub cause: Seq,
+    pub outcome: Option<crate::client::Outcome>,
+}
+
+/// A world that runs: a pure function of scenario and journal.
+///
+/// A clone is a checkpoint: objects are shared, so it is cheap.
+#[derive(Clone)]
+pub struct Simulation {
+    pub(super) scenario: Rc<Scenario>,
+    pub(super) queue: EventQueue<Happening>,
+    pub(super) random: Random,
+    pub(super) trace: Trace<What>,
+    pub(super) api: ApiServer,
+    pub(super) processes: Vec<Process>,
+    pub(super) kubelets: BTreeMap<Name, usize>,
+    pub(super) loops: Vec<Loop>,
+    pub(super) machines: BTreeMap<Name, Machine>,
+    /// The command that last cut or gave back a machine's power.
+    pub(super) power: BTreeMap<Name, Seq>,
+    pub(super) flights: BTreeMap<u64, Flight>,
+    pub(super) next_flight: u64,
+    pub(super) journal: Vec<JournalEntry>,
+}
+
+impl Simulation {
+    pub fn new(scenario: Scenario) -> Self {
+        let mut simulation = Self {
+            random: Random::new(scenario.seed),
+            scenario: Rc::new(scenario),
+            queue: EventQueue::default(),
+            trace: Trace::default(),
+            api: ApiServer::default(),
+            processes: Vec::new(),
+            kubelets: BTreeMap::new(),
+            loops: Vec::new(),
+            machines: BTreeMap::new(),
+            power: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            next_flight: 0,
+            journal: Vec::new(),
+        };
+        simulation.api.max_pods = simulation.scenario.max_pods;
+        let began = simulation.trace.record(Time(0), None, false, What::Began);
+        simulation.set_up(began);
+        simulation
+    }
+
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The manifest that the scenario begins with.
+    pub fn manifest(&self) -> &str {
+        &self.scenario.manifest
+    }
+
+    pub fn now(&self) -> Time {
+        self.queue.now()
+    }
+
+    /// Now, in milliseconds since 1970-01-01 UTC.
+    pub fn wall_millis(&self) -> i64 {
+        self.scenario.epoch_ms + self.now().0 as i64
+    }
+
+    /// Now, as the API writes it.
+    pub fn wall(&self) -> Timestamp {
+        Timestamp::from_millis(self.wall_millis())
+    }
+
+    pub fn api(&self) -> &ApiServer {
+        &self.api
+    }
+
+    pub fn trace(&self) -> &Trace<What> {
+        &self.trace
+    }
+
+    pub fn journal(&self) -> &[JournalEntry] {
+        &self.journal
+    }
+
+    pub fn loops(&self) -> &[Loop] {
+        &self.loops
+    }
+
+    pub fn processes(&self) -> &[Process] {
+        &self.processes
+    }
+
+    pub fn machines(&self) -> &BTreeMap<Name, Machine> {
+        &self.machines
+    }
+
+    /// The requests under way, with the loops they come from.
+    pub fn requests_in_flight(&self) -> impl Iterator<Item = (LoopIndex, &Request)> {
+        self.flights.values().map(|flight| (flight.by, &flight.request))
+    }
+
+    /// When something happens next.
+    pub fn next_at(&self) -> Option<Time> {
+        self.queue.next_at()
+    }
+
+    /// Runs until an instant, or until so many events have happened. Returns whether the instant was reached.
+    pub fn run_until(&mut self, until: Time, max_events: usize) -> bool {
+        for _ in 0..max_events {
+            match self.queue.next_at() {
+                Some(at) if at <= until => self.happen(),
+                _ => {
+                    self.queue.advance_to(until);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Runs until something is done that a list would show, for at most `within` of virtual time.
+    /// Returns whether there was anything.
+    pub fn step(&mut self, within: Millis) -> bool {
+        let before = self.trace.visible_count();
+        self.run_while(within, |simulation| simulation.trace.visible_count() == before)
+    }
+
+    /// Runs until a loop sends its next request that is no heartbeat.
+    pub fn step_to_act(&mut self, within: Millis) -> bool {
+        let from = self.trace.last_seq();
+        self.run_while(within, |simulation| {
+            let newer = simulation.trace.events().rev().take_while(|event| event.seq > from);
+            !newer.into_iter().any(|event| matches!(event.what, What::Reached { phase: crate::client::TurnPhase::Act, .. }))
+        })
+    }
+
+    /// Runs until an object changes, heartbeats aside. Returns the virtual time that passed, if one did.
+    pub fn skip_to_change(&mut self, within: Millis) -> Option<Millis> {
+        let (from, start) = (self.trace.last_seq(), self.now());
+        let found = self.run_while(within, |simulation| {
+            let newer = simulation.trace.events().rev().take_while(|event| event.seq > from);
+            !newer.into_iter().any(|event| matches!(event.what, What::Wrote { .. }))
+        });
+        found.then(|| self.now().since(start))
+    }
+
+    fn run_while(&mut self, within: Millis, go_on: impl Fn(&Self) -> bool) -> bool {
+        let until = self.now() + within;
+        while go_on(self) {
+            match self.queue.next_at() {
+                Some(at) if at <= until => self.happen(),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn happen(&mut self) {
+        match self.queue.pop() {
+            Some(Happening::Arrive(flight)) => self.arrive(flight),
+            Some(Happening::Answer(flight)) => self.answer(flight),
+            Some(Happening::Deliver { process, version }) => self.deliver(process, version),
+            Some(Happening::Release { at, key, epoch }) => self.release(at, &key, epoch),
+            Some(Happening::Continue { at, key, epoch }) => self.go_on(at, &key, epoch),
+            Some(Happening::Tick { at, epoch, cause }) => self.tick(at, epoch, cause),
+            Some(Happening::Occur { node, boot, occurrence, cause }) => self.occur(&node, boot, &occurrence, cause),
+            None => {}
+        }
+    }
+
+    /// Carries out a request at the API server now, and lets watchers hear of it.
+    pub(super) fn execute(&mut self, request: &Request, author: Author, cause: Seq, is_background: bool) -> Result<Answer, ApiError> {
+        let before = self.api.version();
+        // The number that the trace event of this write will have: changes point at their write.
+        let seq = Seq(self.trace.last_seq().0 + 1);
+        let (now, wall) = (self.now(), self.wall());
+        let mut moment = Moment { now, wall, cause: seq, random: &mut self.random };
+        let result = self.api.execute(request, &mut moment);
+        let (method, subresource) = request.method();
+        let what = match &result {
+            Ok(answer) => What::Wrote {
+                author,
+                key: answer.object.key(),
+                method,
+                subresource,
+                effect: answer.outcome,
+                version: answer.object.meta().resource_version,
+            },
+            Err(error) => What::Refused {
+                author,
+                key: request.key(),
+                method,
+                subresource,
+                code: error.code(),
+                message: error.message.clone(),
+            },
+        };
+        let is_quiet = is_background || matches!(&result, Ok(answer) if answer.outcome == Effect::Unchanged);
+        self.trace.record(now, Some(cause), is_quiet, what);
+        for version in before + 1..=self.api.version() {
+            self.announce(version);
+        }
+        result
+    }
+
+    /// Does what a person asked for, now. The person's own request takes no time.
+    pub fn dispatch(&mut self, command: Command) -> Outcome {
+        let words = describe(&command);
+        self.journal.push(JournalEntry { at: self.now(), command: command.clone() });
+        let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
+        match command {
+            Command::Apply { manifest } => self.apply(&manifest, seq),
+            Command::Scale { target, replicas } => self.scale(&target, replicas, seq),
+            Command::SetImage { target, container, image } => {
+                let patch = image_patch(self.api.objects().get(&target.key()), &container, &image);
+                match patch {
+                    Some(patch) => self.request(&target, "kubectl-set", Verb::Patch(target.key(), patch), "image updated", seq),
+                    None => refused(&ApiError::not_found(&target.key())),
+                }
+            }
+            Command::Delete { target } => {
+                let verb = Verb::Delete(target.key(), DeleteOptions::default());
+                self.request(&target, "kubectl", verb, "deleted", seq)
+            }
+            Command::Cordon { node, on } => {
+                let target = Target { kind: Kind::Node, namespace: String::new(), name: node };
+                let patch = serde_json::json!({ "spec": { "unschedulable": if on { Some(true) } else { None } } });
+                let done = if on { "cordoned" } else { "uncordoned" };
+                self.request(&target, "kubectl-cordon", Verb::Patch(target.key(), patch), done, seq)
+            }
+            Command::StopNode { node } => self.switch(&node, false, seq),
+            Command::StartNode { node } => self.switch(&node, true, seq),
+        }
+    }
+
+    fn scale(&mut self, target: &Target, replicas: i32, seq: Seq) -> Outcome {
+        self.request(target, "kubectl", Verb::Scale(target.key(), replicas), "scaled", seq)
+    }
+
+    fn request(&mut self, target: &Target, manager: &'static str, verb: Verb, done: &str, seq: Seq) -> Outcome {
+        match self.execute(&Request::new(manager, verb), Author::You, seq, false) {
+            Ok(_) => Outcome { lines: vec![format!("{} {done}", reference(&target.key()))], problems: Vec::new() },
+            Err(error) => refused(&error),
+        }
+    }
+
+    /// Applies each object of a manifest; one that is refused does not stop the others.
+    pub(super) fn apply(&mut self, text: &str, cause: Seq) -> Outcome {
+        let manifest = crate::manifest::read(text);
+        let mut outcome = Outcome { lines: Vec::new(), problems: manifest.diagnostics };
+        let broken: Vec<usize> =
+            outcome.problems.iter().filter(|it| it.severity == Severity::Error).map(|it| it.document).collect();
+        for document in manifest.documents.iter().filter(|document| !broken.contains(&document.index)) {
+            let kind = document.object.kind();
+            let named = &document.object.meta().namespace;
+            let namespace = match (kind.is_namespaced(), named.is_empty()) {
+                (false, _) => Name::default(),
+                (true, true) => default_namespace(),
+                (true, false) => named.clone(),
+            };
+            let verb = Verb::Apply(kind, namespace, document.value.clone());
+            match self.execute(&Request::new("kubectl-client-side-apply", verb), Author::You, cause, false) {
+                Ok(answer) => {
+                    let word = match answer.outcome {
+                        Effect::Created => "created",
+                        Effect::Unchanged => "unchanged",
+                        _ => "configured",
+                    };
+                    outcome.lines.push(format!("{} {word}", reference(&answer.object.key())));
+                }
+                Err(error) => outcome.problems.extend(located(document, &error)),
+            }
+        }
+        outcome
+    }
+
+    fn switch(&mut self, node: &str, on: bool, seq: Seq) -> Outcome {
+        let name = Name::from(node);
+        let (Some(machine), Some(process)) = (self.machines.get_mut(&name), self.kubelets.get(&name).copied()) else {
+            return refused(&ApiError::not_found(&ObjectKey::node(name)));
+        };
+        if machine.is_on == on {
+            let state = if on { "running" } else { "stopped" };
+            return Outcome { lines: vec![format!("node/{node} is already {state}")], problems: Vec::new() };
+        }
+        self.power.insert(name, seq);
+        if on {
+            machine.power_on();
+            self.start(process, seq);
+        } else {
+            machine.power_off(self.queue.now());
+            self.crash(process);
+        }
+        let done = if on { "started" } else { "stopped" };
+        Outcome { lines: vec![format!("node/{node} {done}")], problems: Vec::new() }
+    }
+
+    /// Lets something happen inside a machine, unless its power was cut meanwhile.
+    fn occur(&mut self, node: &Name, boot: u32, occurrence: &Occurrence, cause: Seq) {
+        let now = self.queue.now();
+        let Some(machine) = self.machines.get_mut(node).filter(|machine| machine.is_on && machine.boot == boot) else {
+            return;
+        };
+        let (happened, planned) = machine.occur(occurrence, &self.scenario.behaviors, now);
+        let mut last = cause;
+        for (pod, note) in happened {
+            let what = What::Happened { node: node.clone(), pod: pod.clone(), note };
+            last = self.trace.record(now, Some(cause), false, what);
+            if let Some(kubelet) = self.kubelets.get(node).copied() {
+                let at = self.processes[kubelet].loops[0];
+                self.enqueue(at, pod, Millis(0), last);
+            }
+        }
+        self.plan_occurrences(node, planned, last);
+    }
+
+    pub(super) fn plan_occurrences(&mut self, node: &Name, planned: Vec<(Time, Occurrence)>, cause: Seq) {
+        let boot = self.machines.get(node).map_or(0, |machine| machine.boot);
+        for (at, occurrence) in planned {
+            self.queue.at(at, Happening::Occur { node: node.clone(), boot, occurrence, cause });
+        }
+    }
+
+    /// The object of a UID, where it lives.
+    pub fn find(&self, uid: Uid) -> Option<ObjectKey> {
+        self.api.objects().iter().find(|(_, object)| object.meta().uid == uid).map(|(key, _)| key.clone())
+    }
+}
+
+/// `deployment.apps/web`, as kubectl names an object it has changed.
+fn reference(key: &ObjectKey) -> String {
+    let kind = key.kind.name().to_lowercase();
+    match key.kind.group() {
+        "" => format!("{kind}/{}", key.name),
+        group => format!("{kind}.{group}/{}", key.name),
+    }
+}
+
+/// A command in words, without the subject.
+fn describe(command: &Command) -> Note {
+    let kind = |target: &Target| target.kind.name().to_lowercase();
+    match command {
+        Command::Apply { .. } => note!("applied a manifest"),
+        Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
+        Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
+        Command::Delete { target } => note!("deleted {} **{}**", kind(target), target.name.clone()),
+        Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
+        Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),
+        Command::StopNode { node } => note!("killed node **{}**", node.clone()),
+        Command::StartNode { node } => note!("restored node **{}**", node.clone()),
+    }
+}
+
+fn image_patch(object: Option<&crate::api::Object>, container: &str, image: &str) -> Option<serde_json::Value> {
+    let mut value = object?.to_value();
+    let containers = value.pointer_mut("/spec/template/spec/containers")?;
+    let found = containers.as_array_mut()?.iter_mut().find(|it| it.get("name").and_then(|name| name.as_str()) == Some(container))?;
+    found["image"] = image.into();
+    Some(serde_json::json!({ "spec": { "template": { "spec": { "containers": containers.clone() } } } }))
+}
+
+fn problem(error: &ApiError, path: String, message: String) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Error,
+        line: 0,
+        column: 0,
+        length: 0,
+        path,
+        message,
+        hint: None,
+        stage: Stage::Decode,
+        upstream: Some(error.message.clone()),
+        document: 0,
+    }
+}
+
+fn refused(error: &ApiError) -> Outcome {
+    Outcome { lines: Vec::new(), problems: vec![problem(error, String::new(), error.message.clone())] }
+}
+
+/// What the API server refused, each part at its place in the manifest.
+fn located(document: &Document, error: &ApiError) -> Vec<Diagnostic> {
+    let mut problems: Vec<Diagnostic> =
+        error.fields.iter().map(|field| problem(error, field.path.clone(), field.message.clone())).collect();
+    if problems.is_empty() {
+        problems.push(problem(error, String::new(), error.message.clone()));
+    }
+    for it in &mut problems {
+        it.document = document.index;
+        if let Some(span) = document.locate(&it.path) {
+            (it.line, it.column, it.length) = (span.line, span.column, span.length);
+        }
+    }
+    problems
+}

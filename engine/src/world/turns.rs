@@ -1,0 +1,233 @@
+//! How a turn proceeds: step by step, with requests and answers between.
+
+use super::Simulation;
+use super::process::{ActiveTurn, Cell, CellAnswer, ProcessKind};
+use super::simulation::{Flight, Happening};
+use crate::api::{Name, ObjectKey};
+use crate::client::{Action, Author, Context, Facts, LoopIndex, Next, Outcome, Step, Stepped, TurnPhase, What};
+use crate::sim::{Millis, Seq};
+
+impl Simulation {
+    /// Begins as many turns as a loop has workers for.
+    pub(super) fn work(&mut self, at: LoopIndex) {
+        loop {
+            let it = &mut self.loops[at.0 as usize];
+            if !it.queue.has_ready() || it.queue.n_running() >= it.workers || !self.processes[it.process].is_up {
+                return;
+            }
+            let Some((key, reason)) = it.queue.take() else { return };
+            it.reconciler.begin(&key);
+            let turn =
+                ActiveTurn { last: reason, phase: None, awaiting: 0, outcomes: Vec::new(), is_background: false };
+            it.active.insert(key.clone(), turn);
+            let epoch = self.processes[it.process].epoch;
+            self.queue.after(Millis(self.scenario.latency.phase), Happening::Continue { at, key, epoch });
+        }
+    }
+
+    pub(super) fn go_on(&mut self, at: LoopIndex, key: &ObjectKey, epoch: u32) {
+        let it = &mut self.loops[at.0 as usize];
+        if self.processes[it.process].epoch != epoch {
+            return;
+        }
+        let Some(turn) = it.active.get_mut(key) else { return };
+        let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
+        let stepped = self.think(at, key, outcomes);
+        self.carry_out(at, key, stepped);
+    }
+
+    /// One step of the reconciler.
+    fn think(&mut self, at: LoopIndex, key: &ObjectKey, outcomes: Vec<Outcome>) -> Stepped {
+        let (now, wall, wall_millis) = (self.now(), self.wall(), self.wall_millis());
+        let it = &mut self.loops[at.0 as usize];
+        let process = &self.processes[it.process];
+        let runtime = match &process.kind {
+            ProcessKind::Kubelet(node) => self.machines.get(node).map(|machine| &machine.runtime),
+            _ => None,
+        };
+        let context = Context { cache: &process.cache, version: process.version, now, wall, wall_millis, runtime };
+        it.reconciler.step(&context, key, outcomes)
+    }
+
+    fn carry_out(&mut self, at: LoopIndex, key: &ObjectKey, stepped: Stepped) {
+        let is_background = stepped.is_background;
+        match stepped.step {
+            Step::Observe(facts) => {
+                self.reach(at, key, TurnPhase::Observe, facts, is_background);
+                self.publish(at, key, stepped.events);
+                self.continue_later(at, key);
+            }
+            Step::Diff(facts) => {
+                self.reach(at, key, TurnPhase::Diff, facts, is_background);
+                self.publish(at, key, stepped.events);
+                self.continue_later(at, key);
+            }
+            Step::Act(facts, actions) => {
+                let seq = self.reach(at, key, TurnPhase::Act, facts, is_background);
+                self.publish(at, key, stepped.events);
+                self.act(at, key, actions, seq);
+            }
+            Step::Done(next) => {
+                self.publish(at, key, stepped.events);
+                self.finish(at, key, next);
+            }
+            Step::Fail(error) => {
+                self.publish(at, key, stepped.events);
+                self.fail(at, key, error);
+            }
+        }
+    }
+
+    fn continue_later(&mut self, at: LoopIndex, key: &ObjectKey) {
+        let epoch = self.processes[self.loops[at.0 as usize].process].epoch;
+        let happening = Happening::Continue { at, key: key.clone(), epoch };
+        self.queue.after(Millis(self.scenario.latency.phase), happening);
+    }
+
+    /// Records that a turn reached a phase.
+    fn reach(&mut self, at: LoopIndex, key: &ObjectKey, phase: TurnPhase, facts: Facts, is_background: bool) -> Seq {
+        let now = self.now();
+        let last = self.loops[at.0 as usize].active.get(key).map(|turn| turn.last);
+        let cause = if is_background { last } else { self.fault_behind(last).or(last) };
+        let what = What::Reached { by: at, key: key.clone(), phase, facts: facts.clone() };
+        let seq = self.trace.record(now, cause, is_background, what);
+        let it = &mut self.loops[at.0 as usize];
+        if let Some(turn) = it.active.get_mut(key) {
+            (turn.last, turn.phase, turn.is_background) = (seq, Some(phase), is_background);
+        }
+        if !is_background {
+            it.show(key, phase, Cell { seq, facts, answer: None }, now);
+        }
+        seq
+    }
+
+    /// What the clock made a loop find out was brought about by the newest power cut: silence has a cause too, though
+    /// no controller can see it.
+    fn fault_behind(&self, cause: Option<Seq>) -> Option<Seq> {
+        let event = self.trace.get(cause?)?;
+        let by = match event.what {
+            What::Ticked(by) => by,
+            _ => return None,
+        };
+        let is_manager = self.processes[self.loops[by.0 as usize].process].kind == ProcessKind::ControllerManager;
+        let off = |node: &Name| self.machines.get(node).is_some_and(|machine| !machine.is_on);
+        is_manager.then(|| self.power.iter().filter(|(node, _)| off(node)).map(|(_, seq)| *seq).max()).flatten()
+    }
+
+    fn publish(&mut self, at: LoopIndex, key: &ObjectKey, events: Vec<crate::apiserver::EventDraft>) {
+        let now = self.now();
+        for event in events {
+            let cause = self.loops[at.0 as usize].active.get(key).map(|turn| turn.last);
+            let seq = self.trace.record(now, cause, false, What::Announced { by: at, event: event.clone() });
+            self.api.events.record(event, now, seq);
+        }
+    }
+
+    fn act(&mut self, at: LoopIndex, key: &ObjectKey, actions: Vec<Action>, cause: Seq) {
+        let process = self.loops[at.0 as usize].process;
+        let epoch = self.processes[process].epoch;
+        let n_requests = actions.iter().filter(|action| matches!(action, Action::Api(_))).count();
+        if let Some(turn) = self.loops[at.0 as usize].active.get_mut(key) {
+            turn.awaiting = n_requests;
+            turn.outcomes = actions.iter().map(|action| matches!(action, Action::Runtime(..)).then_some(Ok(None))).collect();
+        }
+        for (slot, action) in actions.into_iter().enumerate() {
+            match action {
+                Action::Api(request) => {
+                    self.next_flight += 1;
+                    let flight = Flight { request, by: at, key: key.clone(), slot, epoch, cause, outcome: None };
+                    self.flights.insert(self.next_flight, flight);
+                    let happening = Happening::Arrive(self.next_flight);
+                    self.queue.after(Millis(self.scenario.latency.request), happening);
+                }
+                Action::Runtime(pod, uid, call) => {
+                    let ProcessKind::Kubelet(node) = self.processes[process].kind.clone() else { continue };
+                    let now = self.queue.now();
+                    let Some(machine) = self.machines.get_mut(&node) else { continue };
+                    let planned = machine.call(&pod, uid, &call, &self.scenario.behaviors, now);
+                    self.plan_occurrences(&node, planned, cause);
+                    // A call that is over at once, such as making room for a pod, may call for the next.
+                    self.loops[at.0 as usize].queue.add(pod, cause);
+                }
+            }
+        }
+        if n_requests == 0 {
+            self.continue_later(at, key);
+        }
+    }
+
+    /// A request reaches the API server, whether or not its sender still lives.
+    pub(super) fn arrive(&mut self, number: u64) {
+        let Some(flight) = self.flights.get(&number) else { return };
+        let (request, by, cause) = (flight.request.clone(), flight.by, flight.cause);
+        let is_background = request.is_background;
+        let result = self.execute(&request, Author::Loop(by), cause, is_background);
+        if let Some(flight) = self.flights.get_mut(&number) {
+            flight.outcome = Some(result.map(Some));
+        }
+        self.queue.after(Millis(self.scenario.latency.answer), Happening::Answer(number));
+    }
+
+    /// An answer reaches its sender; the last one of a batch lets the turn go on.
+    pub(super) fn answer(&mut self, number: u64) {
+        let Some(flight) = self.flights.remove(&number) else { return };
+        let it = &mut self.loops[flight.by.0 as usize];
+        if self.processes[it.process].epoch != flight.epoch {
+            return;
+        }
+        let Some(turn) = it.active.get_mut(&flight.key) else { return };
+        let answer = match &flight.outcome {
+            Some(Ok(Some(answer))) => {
+                let created = answer.outcome == crate::apiserver::Effect::Created;
+                let code = if created { 201 } else { 200 };
+                CellAnswer { code, version: answer.object.meta().resource_version, failed: false }
+            }
+            Some(Err(error)) => CellAnswer { code: error.code(), version: 0, failed: true },
+            _ => CellAnswer { code: 200, version: 0, failed: false },
+        };
+        if let Some(slot) = turn.outcomes.get_mut(flight.slot) {
+            *slot = flight.outcome;
+        }
+        turn.awaiting = turn.awaiting.saturating_sub(1);
+        let is_last = turn.awaiting == 0;
+        if it.shown.as_ref() == Some(&flight.key)
+            && let Some(cell) = &mut it.cells[TurnPhase::Act as usize]
+        {
+            cell.answer = Some(answer);
+        }
+        if is_last {
+            self.go_on(flight.by, &flight.key, flight.epoch);
+        }
+    }
+
+    fn finish(&mut self, at: LoopIndex, key: &ObjectKey, next: Next) {
+        let it = &mut self.loops[at.0 as usize];
+        let turn = it.active.remove(key);
+        it.reconciler.end(key);
+        it.queue.forget(key);
+        it.queue.done(key);
+        if turn.as_ref().is_some_and(|turn| !turn.is_background && turn.phase.is_some()) {
+            it.turns += 1;
+        }
+        if let Next::After(delay) = next {
+            let reason = turn.map_or(Seq(0), |turn| turn.last);
+            self.enqueue(at, key.clone(), delay.max(Millis(1)), reason);
+        }
+        self.work(at);
+    }
+
+    fn fail(&mut self, at: LoopIndex, key: &ObjectKey, error: String) {
+        let now = self.now();
+        let it = &mut self.loops[at.0 as usize];
+        let turn = it.active.remove(key);
+        it.reconciler.end(key);
+        it.queue.done(key);
+        it.retries += 1;
+        let retry = it.queue.backoff(key);
+        let cause = turn.map(|turn| turn.last);
+        let what = What::Failed { by: at, key: key.clone(), error, retry };
+        let seq = self.trace.record(now, cause, false, what);
+        self.enqueue(at, key.clone(), retry, seq);
+        self.work(at);
+    }
+}
