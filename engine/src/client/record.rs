@@ -1,4 +1,4 @@
-use super::{Facts, Note, RuntimeCall};
+use super::{Facts, Note};
 use crate::api::{Name, ObjectKey};
 use crate::apiserver::{ChangeKind, Effect, EventDraft};
 use crate::sim::Millis;
@@ -41,8 +41,6 @@ pub enum What {
     Refused { author: Author, key: ObjectKey, method: &'static str, subresource: &'static str, code: u16, message: String },
     /// A turn failed and is tried again.
     Failed { by: LoopIndex, key: ObjectKey, error: String, retry: Millis },
-    /// A container runtime was told to do something.
-    Ordered { by: LoopIndex, pod: ObjectKey, call: RuntimeCall },
     /// Something happened on a node: an image arrived, a process came up.
     Happened { node: Name, pod: ObjectKey, note: Note },
     /// A Kubernetes Event was published.

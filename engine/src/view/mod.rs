@@ -1,5 +1,22 @@
 //! View models: what the page draws, and how it is derived from the simulation.
+//!
+//! Nothing here changes anything. Everything is derived anew from the simulation at one instant, so that scrubbing and
+//! playing show the same.
 
+mod causes;
+mod frame;
+mod inspect;
+mod loops;
+mod map;
 mod model;
+mod pods;
+mod words;
+mod yaml;
 
+pub use causes::{event, events, why};
+pub use frame::{announce, first_key, frame};
+pub use inspect::inspect;
 pub use model::*;
+pub use pods::classify;
+pub use words::age;
+pub use yaml::to_yaml;

@@ -49,6 +49,8 @@ impl Simulation {
     /// Lets each loop of a process say which of its keys a change concerns.
     fn tell(&mut self, process: usize, change: &Change) {
         let now = self.now();
+        // What the very first lists hold is no news.
+        let is_quiet = change.cause == Seq(1) && now == crate::sim::Time(0);
         for at in self.processes[process].loops.clone() {
             let cache = &self.processes[process].cache;
             let wakeups = self.loops[at.0 as usize].reconciler.concerns(change, cache, now);
@@ -61,7 +63,7 @@ impl Simulation {
                 change: change.kind,
                 version: change.version,
             };
-            let seq = self.trace.record(now, Some(change.cause), false, what);
+            let seq = self.trace.record(now, Some(change.cause), is_quiet, what);
             for (key, delay) in wakeups {
                 self.enqueue(at, key, delay, seq);
             }

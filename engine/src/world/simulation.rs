@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::process::{Loop, Process};
@@ -61,6 +61,10 @@ pub struct Simulation {
     pub(super) flights: BTreeMap<u64, Flight>,
     pub(super) next_flight: u64,
     pub(super) journal: Vec<JournalEntry>,
+    /// The trace events of the person's commands.
+    pub(super) commands: BTreeSet<Seq>,
+    /// For each object the write that explains it: a pod's creation or deletion, anything else's newest change.
+    pub(super) origins: BTreeMap<ObjectKey, Seq>,
 }
 
 impl Simulation {
@@ -79,6 +83,8 @@ impl Simulation {
             flights: BTreeMap::new(),
             next_flight: 0,
             journal: Vec::new(),
+            commands: BTreeSet::new(),
+            origins: BTreeMap::new(),
         };
         simulation.api.max_pods = simulation.scenario.max_pods;
         let began = simulation.trace.record(Time(0), None, false, What::Began);
@@ -235,11 +241,38 @@ impl Simulation {
             },
         };
         let is_quiet = is_background || matches!(&result, Ok(answer) if answer.outcome == Effect::Unchanged);
-        self.trace.record(now, Some(cause), is_quiet, what);
+        let seq = self.trace.record(now, Some(cause), is_quiet, what);
+        if let Ok(answer) = &result {
+            self.note_origin(answer, seq, is_quiet);
+        }
         for version in before + 1..=self.api.version() {
             self.announce(version);
         }
         result
+    }
+
+    fn note_origin(&mut self, answer: &Answer, seq: Seq, is_quiet: bool) {
+        let key = answer.object.key();
+        match answer.outcome {
+            Effect::Deleted => {
+                self.origins.remove(&key);
+            }
+            Effect::Configured if key.kind == Kind::Pod => {}
+            _ if is_quiet => {}
+            _ => {
+                self.origins.insert(key, seq);
+            }
+        }
+    }
+
+    /// The write that explains an object.
+    pub fn origin(&self, key: &ObjectKey) -> Option<Seq> {
+        self.origins.get(key).copied()
+    }
+
+    /// Whether an event is, or follows from, something the person did.
+    pub fn is_yours(&self, seq: Seq) -> bool {
+        self.trace.get(seq).is_some_and(|event| self.commands.contains(&event.root))
     }
 
     /// Does what a person asked for, now. The person's own request takes no time.
@@ -247,6 +280,7 @@ impl Simulation {
         let words = describe(&command);
         self.journal.push(JournalEntry { at: self.now(), command: command.clone() });
         let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
+        self.commands.insert(seq);
         match command {
             Command::Apply { manifest } => self.apply(&manifest, seq),
             Command::Scale { target, replicas } => self.scale(&target, replicas, seq),

@@ -8,7 +8,7 @@ mod status;
 
 use std::rc::Rc;
 
-pub use decide::{Work, decide};
+pub use decide::{Work, decide, restart_delay};
 pub use heartbeat::report_well;
 pub use status::{ready_at, report};
 

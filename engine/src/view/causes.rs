@@ -1,0 +1,63 @@
+//! The event list and the walk along causes.
+
+use super::words::{as_cause, describe};
+use super::{CauseLink, EventRow};
+use crate::client::{TurnPhase, What};
+use crate::sim::{Seq, TraceEvent};
+use crate::world::Simulation;
+
+/// Links shown at the most; of a longer chain the newest.
+const MAX_LINKS: usize = 40;
+
+fn row(simulation: &Simulation, event: &TraceEvent<What>) -> EventRow {
+    let (who, text, mark) = describe(simulation, &event.what);
+    EventRow {
+        seq: event.seq.0,
+        time_ms: event.at.0,
+        who,
+        text,
+        mark,
+        cause: event.cause.map(|cause| cause.0),
+        is_yours: simulation.is_yours(event.seq),
+    }
+}
+
+/// The newest events, oldest first; heartbeats and what only follows from them are left out.
+pub fn events(simulation: &Simulation, newest: usize) -> Vec<EventRow> {
+    let mut rows: Vec<EventRow> =
+        simulation.trace().events().rev().take(newest).map(|event| row(simulation, event)).collect();
+    rows.reverse();
+    rows
+}
+
+/// One event, while it is kept.
+pub fn event(simulation: &Simulation, seq: u64) -> Option<EventRow> {
+    simulation.trace().get(Seq(seq)).map(|event| row(simulation, event))
+}
+
+/// Why an event happened: the chain of causes up to it, oldest first. What a loop observed is left out where its
+/// decision follows, so that each link says something new.
+pub fn why(simulation: &Simulation, seq: u64) -> Vec<CauseLink> {
+    let mut chain = Vec::new();
+    let mut next = Some(Seq(seq));
+    while let Some(event) = next.and_then(|seq| simulation.trace().get(seq)) {
+        let is_observation = matches!(event.what, What::Reached { phase: TurnPhase::Observe, .. });
+        if !is_observation || chain.is_empty() {
+            chain.push(event);
+        }
+        next = event.cause;
+        if chain.len() == MAX_LINKS {
+            break;
+        }
+    }
+    chain.reverse();
+    let mut before = None;
+    chain
+        .into_iter()
+        .map(|event| {
+            let after_ms = before.replace(event.at).map(|before| event.at.since(before).0);
+            let is_you = matches!(event.what, What::Commanded(_));
+            CauseLink { seq: event.seq.0, text: as_cause(simulation, &event.what), after_ms, is_you }
+        })
+        .collect()
+}

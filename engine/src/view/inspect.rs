@@ -1,0 +1,229 @@
+//! One object: what is wanted beside what is.
+
+use super::causes::why;
+use super::words::age;
+use super::{CompareRow, ConditionRow, Edit, Inspection, ObjectEvent, Phrase, to_yaml};
+use crate::api::{
+    Condition, Container, ContainerState, Deployment, Kind, Name, Node, Object, ObjectKey, Pod, ReplicaSet, Support,
+};
+use crate::controllers::deployment::rolling::max_unavailable;
+use crate::world::Simulation;
+
+/// Events shown about one object.
+const MAX_EVENTS: usize = 20;
+/// Owned objects listed.
+const MAX_OWNED: usize = 50;
+
+/// An object, spec beside status; nothing when it is gone.
+pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
+    let objects = simulation.api().objects();
+    let object = objects.get(key)?;
+    let (rows, verdict) = match object {
+        Object::Deployment(it) => deployment(it),
+        Object::ReplicaSet(it) => replica_set(it),
+        Object::Pod(it) => pod(it),
+        Object::Node(it) => node(simulation, it),
+        _ => (Vec::new(), stored(key.kind)),
+    };
+    let meta = object.meta();
+    let owner = meta.controller().and_then(|owner| {
+        let kind = Kind::by_name(&owner.kind)?;
+        let namespace = if kind.is_namespaced() { meta.namespace.clone() } else { Name::default() };
+        Some(ObjectKey::new(kind, namespace, owner.name.clone()))
+    });
+    Some(Inspection {
+        title: format!("{} {}", key.kind.name(), key.name),
+        rows,
+        verdict,
+        why: simulation.origin(key).map(|seq| why(simulation, seq.0)).unwrap_or_default(),
+        conditions: conditions(object),
+        owner: owner.filter(|owner| objects.get(owner).is_some()),
+        owns: objects.controlled_by(meta.uid).take(MAX_OWNED).map(Object::key).collect(),
+        events: events(simulation, key),
+        yaml: to_yaml(&object.to_value()),
+        can_delete: !matches!(key.kind, Kind::Node | Kind::Namespace | Kind::Lease),
+        resource_version: meta.resource_version,
+        is_stopped: simulation.machines().get(&key.name).filter(|_| key.kind == Kind::Node).map(|machine| !machine.is_on),
+        key: key.clone(),
+    })
+}
+
+fn events(simulation: &Simulation, key: &ObjectKey) -> Vec<ObjectEvent> {
+    let now = simulation.now();
+    let found = simulation.api().events.about(key.kind, &key.namespace, &key.name);
+    let mut all: Vec<ObjectEvent> = found
+        .map(|event| ObjectEvent {
+            age: age(now.since(event.last).0),
+            is_warning: event.draft.is_warning,
+            reason: event.draft.reason.into(),
+            message: event.draft.message.clone(),
+            count: event.count,
+        })
+        .collect();
+    all.split_off(all.len().saturating_sub(MAX_EVENTS))
+}
+
+fn row(field: &str, want: impl Into<Phrase>, is: impl Into<Phrase>, short_by: i64) -> CompareRow {
+    let differs = match short_by {
+        0 => "no".into(),
+        n if n > 0 => format!("{n} short"),
+        n => format!("{} over", -n),
+    };
+    CompareRow { field: field.into(), want: want.into(), edit: None, is: is.into(), differs, is_off: short_by != 0 }
+}
+
+fn fact(field: &str, want: impl Into<Phrase>, is: impl Into<Phrase>, is_off: bool) -> CompareRow {
+    let differs = if is_off { "yes" } else { "no" };
+    CompareRow { field: field.into(), want: want.into(), edit: None, is: is.into(), differs: differs.into(), is_off }
+}
+
+fn pods_word(n: i32) -> String {
+    if n == 1 { "1 pod".into() } else { format!("{n} pods") }
+}
+
+fn image_rows(containers: &[Container], is: &str, is_off: bool) -> Vec<CompareRow> {
+    let only = containers.len() == 1;
+    containers
+        .iter()
+        .map(|container| {
+            let field = if only { "image".into() } else { format!("image {}", container.name) };
+            let edit = Edit::Image { container: container.name.to_string(), image: container.image.clone() };
+            CompareRow { edit: Some(edit), ..fact(&field, container.image.clone(), is, is_off) }
+        })
+        .collect()
+}
+
+fn deployment(it: &Deployment) -> (Vec<CompareRow>, Phrase) {
+    let (wanted, status) = (it.spec.wanted(), &it.status);
+    let least = wanted - max_unavailable(&it.spec);
+    let mut rows = vec![CompareRow {
+        edit: Some(Edit::Replicas(wanted)),
+        ..row("replicas", wanted.to_string(), format!("{} ready", status.ready_replicas), (wanted - status.ready_replicas).into())
+    }];
+    rows.push(row("updated", wanted.to_string(), status.updated_replicas.to_string(), (wanted - status.updated_replicas).into()));
+    let want_available = if least == wanted { wanted.to_string() } else { format!("{least} or more") };
+    rows.push(row("available", want_available, status.available_replicas.to_string(), (least - status.available_replicas).max(0).into()));
+    let old = status.replicas - status.updated_replicas;
+    let is = if old > 0 { format!("{} of older", pods_word(old)) } else { "same".into() };
+    rows.extend(image_rows(&it.spec.template.spec.containers, &is, old > 0));
+    let generation = it.metadata.generation;
+    rows.push(fact("generation", generation.to_string(), status.observed_generation.to_string(), generation != status.observed_generation));
+    let missing = wanted - status.ready_replicas;
+    let verdict = match missing {
+        0 if old == 0 && status.replicas == wanted => "**As asked.** Nothing to do.".to_string(),
+        0 => format!("**Rolling out.** {} of the old template to go.", pods_word(old.max(0))),
+        n if n > 0 => format!("**{} short.** {} not ready yet.", pods_word(n), pods_word(status.unavailable_replicas)),
+        n => format!("**{} too many.**", pods_word(-n)),
+    };
+    (rows, verdict.into())
+}
+
+fn replica_set(it: &ReplicaSet) -> (Vec<CompareRow>, Phrase) {
+    let (wanted, status) = (it.spec.wanted(), &it.status);
+    let mut rows = vec![
+        CompareRow {
+            edit: Some(Edit::Replicas(wanted)),
+            ..row("replicas", wanted.to_string(), status.replicas.to_string(), (wanted - status.replicas).into())
+        },
+        row("ready", wanted.to_string(), status.ready_replicas.to_string(), (wanted - status.ready_replicas).into()),
+        row("available", wanted.to_string(), status.available_replicas.to_string(), (wanted - status.available_replicas).into()),
+    ];
+    if let Some(terminating) = status.terminating_replicas.filter(|n| *n > 0) {
+        rows.push(fact("terminating", "not counted", terminating.to_string(), false));
+    }
+    for container in &it.spec.template.spec.containers {
+        rows.push(fact("image", container.image.clone(), "same", false));
+    }
+    let generation = it.metadata.generation;
+    rows.push(fact("generation", generation.to_string(), status.observed_generation.to_string(), generation != status.observed_generation));
+    let verdict = match wanted - status.ready_replicas {
+        0 => "**As asked.** Nothing to do.".to_string(),
+        n if n > 0 => format!("**{} short.**", pods_word(n)),
+        n => format!("**{} too many.**", pods_word(-n)),
+    };
+    (rows, verdict.into())
+}
+
+fn pod(it: &Pod) -> (Vec<CompareRow>, Phrase) {
+    let node = if it.is_assigned() { it.spec.node_name.to_string() } else { "any that fits".into() };
+    let placed = if it.is_assigned() { it.spec.node_name.to_string() } else { "none yet".into() };
+    let mut rows = vec![
+        fact("node", node, placed, !it.is_assigned()),
+        fact("phase", "Running", it.status.phase.clone(), it.status.phase != "Running"),
+        fact("ready", "True", if it.is_ready() { "True" } else { "False" }, !it.is_ready()),
+    ];
+    for container in &it.spec.containers {
+        let status = it.status.container_statuses.iter().find(|status| status.name == container.name);
+        let (is, is_off) = match status.map(|status| &status.state) {
+            Some(ContainerState::Running(_)) => ("running".to_string(), false),
+            Some(ContainerState::Waiting(waiting)) => (waiting.reason.clone(), true),
+            Some(ContainerState::Terminated(ended)) => (format!("{}, code {}", ended.reason, ended.exit_code), true),
+            None => ("not there".into(), true),
+        };
+        rows.push(fact(&container.name, container.image.clone(), is, is_off));
+    }
+    rows.push(fact("restarts", "0", it.restarts().to_string(), it.restarts() > 0));
+    let verdict = if it.is_terminating() {
+        "**On its way out.** It no longer counts."
+    } else if it.is_ready() {
+        "**As asked.** It counts as ready."
+    } else if !it.is_assigned() {
+        "**Waits for a node.**"
+    } else {
+        "**Not ready yet.** It does not count."
+    };
+    (rows, verdict.into())
+}
+
+fn node(simulation: &Simulation, it: &Node) -> (Vec<CompareRow>, Phrase) {
+    let usage = simulation.api().objects().usage(&it.metadata.name);
+    let mebi = 1024 * 1024;
+    let mut rows = vec![
+        fact("ready", "True", it.readiness(), it.readiness() != "True"),
+        fact("cpu asked", format!("at most {}m", it.allocatable("cpu").milli()), format!("{}m", usage.cpu_milli), false),
+        fact(
+            "memory asked",
+            format!("at most {} Mi", it.allocatable("memory").units() / mebi),
+            format!("{} Mi", usage.memory_bytes / mebi),
+            false,
+        ),
+        fact("pods", format!("at most {}", it.allocatable("pods").units()), usage.pods.to_string(), false),
+    ];
+    for taint in &it.spec.taints {
+        rows.push(fact("taint", "none", format!("{}:{}", taint.key, taint.effect), true));
+    }
+    let verdict = match it.readiness() {
+        "True" if it.spec.unschedulable => "**Cordoned.** No new pods.",
+        "True" => "**As asked.** Its kubelet reports every 10 s.",
+        "False" => "**Not ready**, its kubelet says.",
+        _ => "**Silent.** Nobody knows what runs there.",
+    };
+    (rows, verdict.into())
+}
+
+fn stored(kind: Kind) -> Phrase {
+    match kind.support() {
+        Support::Simulated => Phrase::default(),
+        Support::StoredOnly => format!("**Not simulated.** The {} is stored and shown; no loop acts on it.", kind.name()).into(),
+    }
+}
+
+fn conditions(object: &Object) -> Vec<ConditionRow> {
+    let all: &[Condition] = match object {
+        Object::Deployment(it) => &it.status.conditions,
+        Object::ReplicaSet(it) => &it.status.conditions,
+        Object::Pod(it) => &it.status.conditions,
+        Object::Node(it) => &it.status.conditions,
+        _ => &[],
+    };
+    let is_bad_when_true = |kind: &str| kind.ends_with("Pressure") || matches!(kind, "ReplicaFailure" | "DisruptionTarget");
+    all.iter()
+        .map(|condition| ConditionRow {
+            kind: condition.kind.clone(),
+            status: condition.status.clone(),
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+            is_good: condition.is_true() != is_bad_when_true(&condition.kind),
+        })
+        .collect()
+}

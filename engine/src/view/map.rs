@@ -1,0 +1,100 @@
+//! Where the pods are.
+
+use super::pods::row;
+use super::{Capacity, MapView, NodeCard, NodeClass, PodRow};
+use crate::api::{Kind, MicroTime, Name, Node, Object, ObjectKey, Pod, condition};
+use crate::apiserver::Verb;
+use crate::world::Simulation;
+
+/// Past this a heartbeat is late, in ms: they come every 10 s.
+const LATE_MS: i64 = 12_000;
+
+pub fn map(simulation: &Simulation) -> MapView {
+    let objects = simulation.api().objects();
+    let arriving = arriving(simulation);
+    let nodes: Vec<NodeCard> =
+        objects.of_kind(Kind::Node).filter_map(Object::as_node).map(|node| card(simulation, node)).collect();
+    let is_homeless = |pod: &&std::rc::Rc<Pod>| {
+        !pod.is_assigned() || objects.get(&ObjectKey::node(pod.spec.node_name.clone())).is_none()
+    };
+    let mut unscheduled: Vec<PodRow> = Vec::new();
+    let mut message = None;
+    for pod in objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(is_homeless) {
+        let mut row = row(simulation, pod, None);
+        row.arriving_at = arriving.iter().find(|(key, _)| *key == row.key).map(|(_, node)| node.to_string());
+        let scheduled = condition(&pod.status.conditions, "PodScheduled");
+        if let Some(refusal) = scheduled.filter(|it| it.reason == "Unschedulable") {
+            message = Some(refusal.message.clone());
+        }
+        unscheduled.push(row);
+    }
+    let n_pods = objects.of_kind(Kind::Pod).count();
+    MapView { nodes, unscheduled, unscheduled_message: message, n_pods }
+}
+
+/// Pods whose binding is on its way, with the node.
+fn arriving(simulation: &Simulation) -> Vec<(ObjectKey, Name)> {
+    let requests = simulation.requests_in_flight();
+    requests
+        .filter_map(|(_, request)| match &request.verb {
+            Verb::Bind(key, node) => Some((key.clone(), node.clone())),
+            _ => None,
+        })
+        .collect()
+}
+
+fn card(simulation: &Simulation, node: &Node) -> NodeCard {
+    let objects = simulation.api().objects();
+    let name = &node.metadata.name;
+    let class = match node.readiness() {
+        "Unknown" => NodeClass::Unreachable,
+        "False" => NodeClass::NotReady,
+        _ if node.spec.unschedulable => NodeClass::Cordoned,
+        _ => NodeClass::Ready,
+    };
+    let word = match class {
+        NodeClass::Ready => "Ready",
+        NodeClass::NotReady => "NotReady",
+        NodeClass::Unreachable => "Unreachable",
+        NodeClass::Cordoned => "Cordoned",
+    };
+    let lease = ObjectKey::new(Kind::Lease, "kube-node-lease", name.clone());
+    let renewed = objects.get(&lease).and_then(Object::as_lease).and_then(|lease| lease.spec.renew_time);
+    let silence = renewed.map_or(0, |MicroTime(at)| simulation.wall_millis() - at);
+    let last_heard = (silence > LATE_MS).then(|| format!("last heard {} s ago", silence / 1000));
+    let usage = objects.usage(name);
+    let mebi = 1024 * 1024;
+    NodeCard {
+        key: ObjectKey::node(name.clone()),
+        class,
+        word: word.into(),
+        is_stopped: simulation.machines().get(name).is_some_and(|machine| !machine.is_on),
+        last_heard,
+        cpu: Capacity { used: usage.cpu_milli, total: node.allocatable("cpu").milli() },
+        memory: Capacity { used: usage.memory_bytes / mebi, total: node.allocatable("memory").units() / mebi },
+        pods: objects.pods_on(name).map(|pod| row(simulation, pod, Some(node))).collect(),
+        message: (class == NodeClass::Unreachable).then(|| outlook(simulation, node)),
+    }
+}
+
+/// What is known of an unreachable node, and what will come of it.
+fn outlook(simulation: &Simulation, node: &Node) -> String {
+    let name = &node.metadata.name;
+    let said = format!("The API server shows what {name} last said.");
+    let taint = node.spec.taints.iter().find(|taint| taint.effect == "NoExecute");
+    let Some(added) = taint.and_then(|taint| taint.time_added) else {
+        return said;
+    };
+    let pods = simulation.api().objects().pods_on(name).filter(|pod| !pod.is_terminating());
+    let limits = pods.filter_map(|pod| {
+        let tolerations = pod.spec.tolerations.iter().filter(|it| it.key == "node.kubernetes.io/unreachable");
+        tolerations.filter_map(|it| it.toleration_seconds).min()
+    });
+    match limits.min() {
+        Some(seconds) => {
+            let left = (added.0 + seconds - simulation.wall().0).max(0);
+            format!("{said} Its pods are evicted in {left} s if it stays silent.")
+        }
+        None => said,
+    }
+}

@@ -1,0 +1,108 @@
+//! Trace events and other facts as sentences.
+
+use super::{Mark, Phrase};
+use crate::api::{Kind, ObjectKey};
+use crate::apiserver::{ChangeKind, Effect};
+use crate::client::{LoopIndex, TurnPhase, What, short_name};
+use crate::world::Simulation;
+
+/// A pod's name as its own five letters, any other name whole.
+pub fn short(key: &ObjectKey) -> &str {
+    if key.kind == Kind::Pod { short_name(&key.name) } else { &key.name }
+}
+
+pub fn loop_name(simulation: &Simulation, at: LoopIndex) -> String {
+    simulation.loops().get(at.0 as usize).map_or_else(String::new, |it| it.name.to_string())
+}
+
+/// `pod 4kx7m`, `ReplicaSet web-6d4cf56db6`
+fn named(key: &ObjectKey) -> String {
+    match key.kind {
+        Kind::Pod => format!("pod {}", short(key)),
+        Kind::Node => key.name.to_string(),
+        kind => format!("{} {}", kind.name(), key.name),
+    }
+}
+
+/// Who did it, what, and how it is marked.
+pub fn describe(simulation: &Simulation, what: &What) -> (String, Phrase, Mark) {
+    let name = |at: &LoopIndex| loop_name(simulation, *at);
+    match what {
+        What::Began => ("Scenario".into(), format!("{} begins", simulation.scenario().name).into(), Mark::World),
+        What::Commanded(note) => ("You".into(), note.to_string().into(), Mark::You),
+        What::Ticked(at) => (name(at), "its own clock came round".into(), Mark::Clock),
+        What::Told { to, key, change, .. } => {
+            let happened = match change {
+                ChangeKind::Added => "is new",
+                ChangeKind::Modified => "has changed",
+                ChangeKind::Deleted => "is gone",
+            };
+            (name(to), format!("hears that {} {happened}", named(key)).into(), Mark::Watch)
+        }
+        What::Reached { by, phase, facts, .. } => {
+            let mark = match phase {
+                TurnPhase::Observe => Mark::Observe,
+                TurnPhase::Diff => Mark::Diff,
+                TurnPhase::Act => Mark::Act,
+            };
+            (name(by), facts.text.to_string().into(), mark)
+        }
+        What::Wrote { key, effect, version, subresource, .. } => {
+            let part = if subresource.is_empty() { String::new() } else { format!(" {subresource}") };
+            let text = match effect {
+                Effect::Created => format!("**{}** created, rv {version}", named(key)),
+                Effect::Configured => format!("**{}**{part} written, rv {version}", named(key)),
+                Effect::Unchanged => format!("**{}** is already so, nothing written", named(key)),
+                Effect::Deleting => format!("**{}** is to go, its grace period begins", named(key)),
+                Effect::Deleted => format!("**{}** is gone", named(key)),
+            };
+            ("API server".into(), text.into(), Mark::Write)
+        }
+        What::Refused { key, code, message, .. } => {
+            ("API server".into(), format!("**{code}** {}: {message}", named(key)).into(), Mark::Error)
+        }
+        What::Failed { by, error, retry, .. } => {
+            (name(by), format!("tries again in {} ms: {error}", retry.0).into(), Mark::Error)
+        }
+        What::Happened { node, note, .. } => (node.to_string(), note.to_string().into(), Mark::World),
+        What::Announced { by, event } => {
+            let mark = if event.is_warning { Mark::Error } else { Mark::World };
+            (name(by), format!("Event **{}**: {}", event.reason, event.message).into(), mark)
+        }
+    }
+}
+
+/// The event as one link in a chain of causes, with its subject.
+pub fn as_cause(simulation: &Simulation, what: &What) -> String {
+    let (who, text, _) = describe(simulation, what);
+    let text = text.plain();
+    match what {
+        What::Commanded(_) => format!("You {text}"),
+        What::Told { to, key, change, .. } => {
+            let happened = match change {
+                ChangeKind::Added => "appeared",
+                ChangeKind::Modified => "changed",
+                ChangeKind::Deleted => "vanished",
+            };
+            format!("Watch told {}: {} {happened}", loop_name(simulation, *to), short(key))
+        }
+        What::Began => text,
+        What::Wrote { .. } | What::Refused { .. } => text,
+        _ => format!("{who}: {text}"),
+    }
+}
+
+/// An age as kubectl writes it (`duration.HumanDuration`, apimachinery v1.36).
+pub fn age(ms: u64) -> String {
+    let s = ms / 1000;
+    match s {
+        0..=119 => format!("{s}s"),
+        120..=599 if s % 60 == 0 => format!("{}m", s / 60),
+        120..=599 => format!("{}m{}s", s / 60, s % 60),
+        600..=10_799 => format!("{}m", s / 60),
+        10_800..=28_799 if s / 60 % 60 == 0 => format!("{}h", s / 3600),
+        10_800..=28_799 => format!("{}h{}m", s / 3600, s / 60 % 60),
+        28_800..=172_799 => format!("{}h", s / 3600),
+        _ => format!("{}d", s / 86_400),
+    }
+}
