@@ -144,6 +144,11 @@ fn no_match(node: &Node, version_node: &Node, kind_node: &Node, api_version: &st
     diagnostic
 }
 
+/// Whether a field is one of a version that is served but not stored.
+pub(super) fn is_converted(found: &Found, path: &str) -> bool {
+    found.api_version == "autoscaling/v1" && path == "spec.targetCPUUtilizationPercentage"
+}
+
 /// Turns a version that is served but not stored into the stored one.
 pub(super) fn convert(found: &Found, value: &mut Value) {
     let is_old_autoscaler = found.kind == Kind::HorizontalPodAutoscaler && found.api_version == "autoscaling/v1";

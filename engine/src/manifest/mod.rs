@@ -16,7 +16,7 @@ pub use spans::{Span, Spans};
 
 use serde_json::Value;
 
-use crate::api::{Object, Support};
+use crate::api::{Kind, Object, Support};
 use check::Checker;
 use schema::Schema;
 use split::Chunk;
@@ -25,7 +25,7 @@ use tree::{Content, Node, Problem};
 /// The API server takes no more in one request.
 const MAX_BYTES: usize = 3 * 1024 * 1024;
 const MAX_DOCUMENTS: usize = 5_000;
-/// More would only hide what matters.
+/// Of errors, and of everything else: more would only hide what matters.
 const MAX_DIAGNOSTICS: usize = 1_000;
 
 /// What a text holds.
@@ -194,7 +194,12 @@ pub fn read(text: &str) -> Manifest {
         }
         reader.chunk(&chunk);
     }
-    reader.manifest.diagnostics.truncate(MAX_DIAGNOSTICS);
+    let mut counts = [0; 2];
+    reader.manifest.diagnostics.retain(|it| {
+        let count = &mut counts[usize::from(it.severity == Severity::Error)];
+        *count += 1;
+        *count <= MAX_DIAGNOSTICS
+    });
     reader.manifest
 }
 
@@ -267,7 +272,8 @@ impl Reader {
         let mut checker = Checker::new(&self.schema, kind.support() == Support::Simulated);
         let mut value = checker.document(kind.name(), &node);
         let mut diagnostics = checker.diagnostics;
-        diagnostics.extend(missing_name(&node));
+        diagnostics.retain(|it| !kinds::is_converted(&found, &it.path));
+        diagnostics.extend(unusable_name(kind, &node));
         kinds::convert(&found, &mut value);
         if kind.support() == Support::StoredOnly {
             let span = node.get("kind").map_or(node.span, |it| it.span);
@@ -304,22 +310,41 @@ impl Reader {
 }
 
 /// kubectl looks an object up by its name before anything else.
-fn missing_name(node: &Node) -> Option<Diagnostic> {
+fn unusable_name(kind: Kind, node: &Node) -> Option<Diagnostic> {
     let metadata = node.get("metadata");
-    let text = |name: &str| metadata.and_then(|it| it.get(name)).filter(|it| !it.is_null());
-    let has = |name: &str| text(name).is_some_and(|it| it.text() != Some(""));
-    if has("name") || has("generateName") {
-        return None;
-    }
-    let span = match &node.content {
+    let field = |name: &str| metadata.and_then(|it| it.get(name)).filter(|it| !it.is_null());
+    let name = field("name").map_or(Some(""), Node::text)?;
+    let upstream = if name.is_empty() {
+        if field("generateName").and_then(Node::text).is_some_and(|it| !it.is_empty()) {
+            return None;
+        }
+        "resource name may not be empty".to_owned()
+    } else {
+        let wrong: Vec<String> = match name {
+            "." | ".." => vec![format!("may not be '{name}'")],
+            _ => {
+                ['/', '%'].iter().filter(|it| name.contains(**it)).map(|it| format!("may not contain '{it}'")).collect()
+            }
+        };
+        if wrong.is_empty() {
+            return None;
+        }
+        format!("invalid resource name \"{name}\": [{}]", wrong.join(" "))
+    };
+    let key = match &node.content {
         Content::Map(entries) => entries.iter().find(|it| it.key == "metadata").map(|it| it.key_span),
         _ => None,
     };
-    let span = text("name").map(|it| it.span).or(span).unwrap_or(node.span);
-    let message = "metadata.name: resource name may not be empty".to_owned();
+    let span = field("name").map(|it| it.span).or(key).unwrap_or(node.span);
+    let message = format!("metadata.name: {upstream}");
     let mut diagnostic = Diagnostic::new(Severity::Error, span, "metadata.name".into(), message);
-    diagnostic.hint = Some("Give it a name, as in name: web".into());
+    diagnostic.hint = Some("Give it a name of lower-case letters, digits and dashes, as in name: web".into());
     diagnostic.stage = Stage::Find;
-    diagnostic.upstream = Some("resource name may not be empty".into());
+    let (version, plural, kind_name) = (kind.api_version(), kind.plural(), kind.name());
+    let namespace =
+        field("namespace").and_then(Node::text).unwrap_or(if kind.is_namespaced() { "default" } else { "" });
+    diagnostic.upstream = Some(format!(
+        "error when retrieving current configuration of:\nResource: \"{version}, Resource={plural}\", GroupVersionKind: \"{version}, Kind={kind_name}\"\nName: \"{name}\", Namespace: \"{namespace}\"\nfrom server for: \"STDIN\": {upstream}"
+    ));
     Some(diagnostic)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Tag};
 use serde_json::{Number, Value};
 
 use super::{Span, scalar};
@@ -112,18 +112,14 @@ pub(super) fn parse(text: &str, first_line: u32, problems: &mut Vec<Problem>) ->
         text
     };
     let mut builder = Builder { first_line, ..Builder::default() };
-    let mut parser = Parser::new_from_str(text);
-    let result = loop {
-        match parser.next_event() {
-            None | Some(Ok((Event::DocumentEnd | Event::StreamEnd, _))) => break Ok(()),
-            Some(Ok((event, span))) => {
-                if let Err(problem) = builder.event(event, span) {
-                    break Err(*problem);
-                }
-            }
-            Some(Err(error)) => break Err(syntax(&error, text, first_line)),
+    let mut result = builder.read(text);
+    if result.is_err() && text.contains(":\t") {
+        // A tab after a colon is fine in YAML 1.1 and not in 1.2; in text that has other faults it does no harm.
+        let mut second = Builder { first_line, ..Builder::default() };
+        if second.read(&text.replace(":\t", ": ")).is_ok() {
+            (builder, result) = (second, Ok(()));
         }
-    };
+    }
     problems.append(&mut builder.warnings);
     match result {
         Ok(()) => builder.root,
@@ -158,7 +154,6 @@ fn to_span(span: saphyr_parser::Span, first_line: u32) -> Span {
 /// A syntax error in plain words.
 fn syntax(error: &ScanError, text: &str, first_line: u32) -> Problem {
     let marker = error.marker();
-    let span = Span { line: marker.line() as u32 + first_line, column: marker.col() as u32 + 1, length: 1 };
     let info = error.info();
     let reason = info.split_once(", ").filter(|(head, _)| head.starts_with("while ")).map_or(info, |(_, rest)| rest);
     let line = text.split('\n').nth(marker.line().saturating_sub(1)).unwrap_or_default();
@@ -179,21 +174,59 @@ fn syntax(error: &ScanError, text: &str, first_line: u32) -> Problem {
         None
     };
     let reason = if hint.is_some_and(|it| it.contains("tabs")) { "found a tab" } else { reason };
-    let mut problem = Problem::error(span, format!("This is not valid YAML: {reason}")).upstream(upstream(reason));
+    let span = place(text, marker, reason == "found a tab", first_line);
+    let mut problem =
+        Problem::error(span, format!("This is not valid YAML: {reason}")).upstream(upstream(reason, text, marker));
     problem.hint = hint.map(Into::into);
     problem
 }
 
+/// Where to point: at the tab that is wrong, and not behind the end of the text.
+fn place(text: &str, marker: &Marker, is_tab: bool, first_line: u32) -> Span {
+    let lines: Vec<&str> = text.trim_end().split('\n').collect();
+    let (mut line, mut column) = (marker.line(), marker.col() + 1);
+    if line > lines.len() {
+        line = lines.len();
+        column = lines.last().map_or(1, |it| it.trim_end().chars().count()).max(1);
+    }
+    let current = lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
+    if let Some(at) = current.chars().position(|c| c == '\t').filter(|_| is_tab) {
+        column = at + 1;
+    }
+    Span { line: line as u32 + first_line, column: column as u32, length: 1 }
+}
+
 /// go-yaml's words for the same mistake, where they differ.
-fn upstream(reason: &str) -> String {
+fn upstream(reason: &str, text: &str, marker: &Marker) -> String {
+    let line = text.split('\n').nth(marker.line().saturating_sub(1)).unwrap_or_default();
     let words = match reason {
+        "found unknown anchor" => {
+            let rest: String = line.chars().skip(marker.col()).collect();
+            let name = rest.trim_start_matches('*');
+            let end = name.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).unwrap_or(name.len());
+            return format!("yaml: unknown anchor '{}' referenced", &name[..end]);
+        }
+        "did not find expected <document start>" if text.starts_with("%YAML") && !text.starts_with("%YAML 1.1") => {
+            return "yaml: found incompatible YAML document".into();
+        }
         "found a tab" => "found character that cannot start any token",
         "simple key expected" | "simple key expect ':'" => "could not find expected ':'",
-        "expected ',' or ']'" => "did not find expected ',' or ']'",
+        "expected ',' or ']'" | "illegal placement of ':' indicator" => "did not find expected ',' or ']'",
         _ if reason.starts_with("unexpected character") => "found character that cannot start any token",
         _ => reason,
     };
-    format!("yaml: {words}")
+    // go-yaml counts from 0 what its parser finds, and finds an open quote at the end.
+    let number = match words {
+        "did not find expected key"
+        | "did not find expected '-' indicator"
+        | "did not find expected node content"
+        | "did not find expected <document start>"
+        | "did not find expected ',' or ']'"
+        | "did not find expected ',' or '}'" => marker.line().saturating_sub(1),
+        "found unexpected end of stream" => text.matches('\n').count() + 1,
+        _ => marker.line(),
+    };
+    format!("yaml: line {number}: {words}")
 }
 
 #[derive(Default)]
@@ -230,6 +263,17 @@ struct Anchor {
 type Built = Result<(), Box<Problem>>;
 
 impl Builder {
+    fn read(&mut self, text: &str) -> Result<(), Problem> {
+        let mut parser = Parser::new_from_str(text);
+        loop {
+            match parser.next_event() {
+                None | Some(Ok((Event::DocumentEnd | Event::StreamEnd, _))) => return Ok(()),
+                Some(Ok((event, span))) => self.event(event, span).map_err(|problem| *problem)?,
+                Some(Err(error)) => return Err(syntax(&error, text, self.first_line)),
+            }
+        }
+    }
+
     fn event(&mut self, event: Event<'_>, at: saphyr_parser::Span) -> Built {
         let span = to_span(at, self.first_line);
         match event {

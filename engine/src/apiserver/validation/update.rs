@@ -1,0 +1,87 @@
+//! What may not change (`ValidateDeploymentUpdate`, `ValidatePodUpdate` and their like).
+
+use std::rc::Rc;
+
+use super::{Errors, json, meta, validate_spec};
+use crate::api::{LabelSelector, Object, Pod, PodSpec, Toleration};
+use crate::apiserver::FieldError;
+
+const POD_FIELDS: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+/// Everything that is wrong with the new state of an object.
+pub fn validate_update(old: &Object, new: &Object) -> Vec<FieldError> {
+    let mut errors = Errors::default();
+    meta::validate(new, &mut errors);
+    validate_spec(new, &mut errors);
+    match (old, new) {
+        (Object::Deployment(old), Object::Deployment(new)) => {
+            keep_selector(&old.spec.selector, &new.spec.selector, &mut errors);
+        }
+        (Object::ReplicaSet(old), Object::ReplicaSet(new)) => {
+            keep_selector(&old.spec.selector, &new.spec.selector, &mut errors);
+        }
+        (Object::Pod(old), Object::Pod(new)) => validate_pod_update(old, new, &mut errors),
+        _ => {}
+    }
+    errors.0
+}
+
+fn keep_selector(old: &LabelSelector, new: &LabelSelector, errors: &mut Errors) {
+    if old != new {
+        let value = if new.is_empty() { "null".into() } else { json(new) };
+        errors.push("spec.selector", format!("Invalid value: {value}: field is immutable"));
+    }
+}
+
+fn validate_pod_update(old: &Pod, new: &Pod, errors: &mut Errors) {
+    if Rc::ptr_eq(&old.spec, &new.spec) {
+        return;
+    }
+    for (path, old, new) in [
+        ("spec.containers", &old.spec.containers, &new.spec.containers),
+        ("spec.initContainers", &old.spec.init_containers, &new.spec.init_containers),
+    ] {
+        if old.len() != new.len() {
+            errors.forbidden(path, "pod updates may not add or remove containers");
+            return;
+        }
+    }
+    if !keeps_tolerations(&old.spec.tolerations, &new.spec.tolerations) {
+        errors.forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
+    }
+    if immutable_part(&old.spec, &new.spec) != *new.spec {
+        errors.forbidden("spec", POD_FIELDS);
+    }
+}
+
+/// The old spec with all that may change taken from the new one.
+fn immutable_part(old: &PodSpec, new: &PodSpec) -> PodSpec {
+    let mut spec = old.clone();
+    for (container, new) in spec.containers.iter_mut().zip(&new.containers) {
+        container.image.clone_from(&new.image);
+    }
+    for (container, new) in spec.init_containers.iter_mut().zip(&new.init_containers) {
+        container.image.clone_from(&new.image);
+    }
+    spec.tolerations.clone_from(&new.tolerations);
+    if let Some(deadline) = new.extra.get("activeDeadlineSeconds") {
+        spec.extra.insert("activeDeadlineSeconds".into(), deadline.clone());
+    }
+    if old.termination_grace_period_seconds.is_some_and(|it| it < 0) && new.termination_grace_period_seconds == Some(1)
+    {
+        spec.termination_grace_period_seconds = Some(1);
+    }
+    // Binding sets the node of a pod that has none.
+    if old.node_name.is_empty() {
+        spec.node_name = new.node_name.clone();
+    }
+    spec
+}
+
+/// Tolerations may be added, and their seconds changed.
+fn keeps_tolerations(old: &[Toleration], new: &[Toleration]) -> bool {
+    let same = |a: &Toleration, b: &Toleration| {
+        a.key == b.key && a.operator == b.operator && a.value == b.value && a.effect == b.effect
+    };
+    old.iter().all(|old| new.iter().any(|new| same(old, new)))
+}
