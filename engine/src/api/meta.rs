@@ -1,13 +1,13 @@
 use std::fmt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Extra, Kind, Labels, Timestamp, is_default};
 
-/// A shared piece of text: names are copied often and changed never.
+/// A shared piece of text: names are copied often and changed never. `Arc`, since views carry names into the page.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(Rc<str>);
+pub struct Name(Arc<str>);
 
 impl Name {
     pub fn as_str(&self) -> &str {
@@ -24,19 +24,19 @@ impl std::ops::Deref for Name {
 
 impl Default for Name {
     fn default() -> Self {
-        Self(Rc::from(""))
+        Self(Arc::from(""))
     }
 }
 
 impl From<&str> for Name {
     fn from(text: &str) -> Self {
-        Self(Rc::from(text))
+        Self(Arc::from(text))
     }
 }
 
 impl From<String> for Name {
     fn from(text: String) -> Self {
-        Self(Rc::from(text))
+        Self(Arc::from(text))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Countdown, PodClass, PodRow};
 use crate::api::{ContainerState, Name, Node, Object, ObjectKey, Pod, condition};
-use crate::client::{ContainerPhase, short_name};
+use crate::client::ContainerPhase;
 use crate::controllers::kubelet::restart_delay;
 use crate::world::Simulation;
 
@@ -145,9 +145,4 @@ pub fn pods_of<'a>(simulation: &'a Simulation, uid: crate::api::Uid) -> impl Ite
 
 pub fn node_of<'a>(simulation: &'a Simulation, name: &Name) -> Option<&'a Node> {
     simulation.api().objects().get(&ObjectKey::node(name.clone()))?.as_node().map(|node| &**node)
-}
-
-/// The five letters that tell a pod from its siblings.
-pub fn tail(name: &str) -> &str {
-    short_name(name)
 }

@@ -97,7 +97,7 @@ mod tests {
         let value = serde_json::json!({
             "apiVersion": "v1",
             "metadata": { "labels": { "app": "web" }, "name": "a" },
-            "spec": { "containers": [{ "image": "nginx:1", "name": "n", "args": ["--x", "true"] }], "empty": {}, "n": 3, "text": "3" },
+            "spec": { "containers": [{ "image": "nginx:1", "name": "app", "args": ["--x", "true"] }], "empty": {}, "count": 3, "text": "3" },
         });
         let expected = "\
 apiVersion: v1
@@ -111,9 +111,9 @@ spec:
     - \"--x\"
     - \"true\"
     image: nginx:1
-    name: n
+    name: app
+  count: 3
   empty: {}
-  n: 3
   text: \"3\"
 ";
         assert_eq!(to_yaml(&value), expected);
