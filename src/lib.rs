@@ -1,8 +1,9 @@
-//! The page.
-use leptos::prelude::*;
+//! The page: shows what the engine simulates, and turns what a person does into commands.
 
-/// The page's root.
-#[component]
-pub fn App() -> impl IntoView {
-    view! { <h1>"Loopscope"</h1> }
-}
+mod app;
+mod atoms;
+mod parts;
+mod platform;
+mod session;
+
+pub use app::{App, start};

@@ -1,0 +1,71 @@
+use leptos::html::Dialog;
+use leptos::prelude::*;
+
+use super::shortcuts::{KEYS, set_single_keys, single_keys_on};
+use crate::atoms::icon;
+
+/// What one sees, and the keys.
+#[component]
+pub fn HelpDialog(
+    /// Whether it is shown.
+    open: RwSignal<bool>,
+) -> impl IntoView {
+    let dialog = NodeRef::<Dialog>::new();
+    Effect::new(move |_| {
+        if let Some(dialog) = dialog.get() {
+            if open.get() {
+                let _ = dialog.show_modal();
+            } else {
+                dialog.close();
+            }
+        }
+    });
+    view! {
+        <dialog class="dialog" aria-labelledby="h-help" node_ref=dialog on:close=move |_| open.set(false)>
+            <header>
+                <h2 id="h-help">"Help"</h2>
+                <button class="btn btn-s btn-icon btn-quiet" type="button" aria-label="Close" on:click=move |_| open.set(false)>
+                    {icon("i", "sprite.svg#i-x")}
+                </button>
+            </header>
+            <div class="help"><Story/><Keys/></div>
+        </dialog>
+    }
+    .into_any()
+}
+
+#[component]
+fn Story() -> impl IntoView {
+    view! {
+        <p>
+            "You say what you want, in a manifest. Each loop compares that with what is, and does the next small thing about the difference. No loop knows the whole plan."
+        </p>
+        <ul class="help-list">
+            <li><b>"Observe"</b>" reads what the loop's own cache says."</li>
+            <li><b>"Diff"</b>" compares it with what is wanted."</li>
+            <li><b>"Act"</b>" asks the API server for one change. Watches tell the other loops."</li>
+            <li><b class="s-you">"Blue"</b>" is you, and all that follows from what you did."</li>
+        </ul>
+        <p>"Delete a pod, change the replicas, kill a node: the loops answer. What is simulated follows Kubernetes 1.36."</p>
+    }
+    .into_any()
+}
+
+#[component]
+fn Keys() -> impl IntoView {
+    let row = |(key, does): (&'static str, &'static str)| view! { <tr><th scope="row"><kbd>{key}</kbd></th><td>{does}</td></tr> };
+    view! {
+        <table class="keys-table">
+            <caption class="h">"Keys"</caption>
+            <tbody>{KEYS.map(row).collect_view()}</tbody>
+        </table>
+        <label class="check">
+            <input
+                type="checkbox" prop:checked=single_keys_on()
+                on:change=move |event| set_single_keys(event_target_checked(&event))
+            />
+            "Single-key shortcuts"
+        </label>
+    }
+    .into_any()
+}

@@ -1,0 +1,70 @@
+use leptos::prelude::*;
+use loopscope_engine::api::Kind;
+use loopscope_engine::view::CauseLink;
+
+use super::part;
+use crate::atoms::icon;
+use crate::session::session;
+
+/// A walk along causes, newest last: of the pressed event, else of the object's state.
+#[component]
+pub fn Why() -> impl IntoView {
+    let session = session();
+    let event = session.focus.event;
+    let of_object = part(session, |it| it.why.clone());
+    let is_pod = part(session, |it| it.key.kind == Kind::Pod);
+    let title = move || match event.with(|event| event.as_ref().map(|(seq, _)| *seq)) {
+        Some(seq) => ["Why event ", seq.to_string().as_str(), "?"].concat(),
+        None if is_pod.get() => "Why is this pod so?".to_owned(),
+        None => "Why is this happening?".to_owned(),
+    };
+    let links = Memo::new(move |_| {
+        event.with(|event| event.as_ref().map(|(_, links)| links.clone())).unwrap_or_else(|| of_object.get())
+    });
+    let chain = move || links.with(|links| chain(links));
+    view! {
+        <section class="insp-sec" hidden=move || links.with(Vec::is_empty) aria-labelledby="h-why">
+            <div class="sec-h">
+                <h3 id="h-why">{title}</h3>
+                <button
+                    class="btn btn-s btn-quiet" type="button" hidden=move || event.with(Option::is_none)
+                    on:click=move |_| session.close_event()
+                >{icon("i i12", "sprite.svg#i-x")}"Close"</button>
+            </div>
+            <ol class="why">{chain}</ol>
+        </section>
+    }
+    .into_any()
+}
+
+fn chain(links: &[CauseLink]) -> AnyView {
+    let session = session();
+    let last = links.last().map(|link| link.seq);
+    let link = |link: &CauseLink| {
+        let seq = link.seq;
+        let is_last = Some(seq) == last;
+        let delay = link.after_ms.map(|ms| ["+", duration(ms).as_str()].concat());
+        view! {
+            <li class:is-you=link.is_you>
+                <span class="no">"#" {seq}</span>
+                <button
+                    type="button" class:here=is_last aria-current=is_last.then_some("true") title=link.text.clone()
+                    on:click=move |_| session.select_event(seq)
+                >{link.text.clone()}</button>
+                <span class="dt">{delay}</span>
+            </li>
+        }
+    };
+    links.iter().map(link).collect_view().into_any()
+}
+
+/// `12 ms`, `3.4 s`, `5 min`
+fn duration(ms: u64) -> String {
+    let n = |n: u64| n.to_string();
+    match ms {
+        0..1_000 => [n(ms).as_str(), " ms"].concat(),
+        1_000..10_000 => [n(ms / 1_000).as_str(), ".", n(ms / 100 % 10).as_str(), " s"].concat(),
+        10_000..600_000 => [n(ms / 1_000).as_str(), " s"].concat(),
+        _ => [n(ms / 60_000).as_str(), " min"].concat(),
+    }
+}

@@ -1,0 +1,144 @@
+use leptos::prelude::*;
+use loopscope_engine::view::{ChipState, LoopRow, PhaseCell};
+
+use crate::atoms::{icon, icon_of, phrase};
+use crate::session::{LoopEntry, session};
+
+const NAMES: [&str; 3] = ["Observe", "Diff", "Act"];
+const ICONS: [[&str; 2]; 3] = [
+    ["sprite.svg#ph-observe", "sprite.svg#ph-observe-on"],
+    ["sprite.svg#ph-diff", "sprite.svg#ph-diff-on"],
+    ["sprite.svg#ph-act", "sprite.svg#ph-act-on"],
+];
+const RINGS: [&str; 3] = ["sprite.svg#ring-observe", "sprite.svg#ring-diff", "sprite.svg#ring-act"];
+
+/// One loop: queue, and what its last turn observed, found different and did.
+#[component]
+pub fn LoopRowView(
+    /// The loop.
+    entry: LoopEntry,
+    /// All rows on the page, to draw the request's wire past the rows below.
+    shown: Memo<Vec<LoopEntry>>,
+) -> impl IntoView {
+    let LoopEntry { id, row, lit, .. } = entry;
+    let row = RwSignal::from(row);
+    let lit = RwSignal::from(lit);
+    let is_current = move || row.with(|row| row.is_current);
+    let is_lit = move || lit.get().contains(&true);
+    let label = move |what: &'static str| move || row.with(|row| [what, row.name.as_str()].concat());
+    let store = session().board.store;
+    let sender = Memo::new(move |_| {
+        let from = store.with(|store| store.in_flight.as_ref().map(|(from, _)| *from));
+        shown.with(|rows| {
+            let place = |id| rows.iter().position(|row| row.id == id);
+            from.and_then(place).zip(place(id))
+        })
+    });
+    let sends = move || sender.get().is_some_and(|(from, here)| from == here);
+    let passes = move || sender.get().is_some_and(|(from, here)| from < here);
+    view! {
+        <li class="loop" class:is-acting=is_current class:is-lit=is_lit>
+            <Identity row lit/>
+            <span class="wire wire-in" aria-hidden="true"><span class="tip"></span></span>
+            <Queue row/>
+            <ol class="phases" aria-label=label("Last turn of ")>
+                {[0, 1, 2].map(|index| view! { <PhaseView row lit index/> })}
+            </ol>
+            <span class="wire wire-out" class:from=sends class:pass=passes aria-hidden="true">
+                <Show when=sends><span class="half"></span><span class="dot"></span></Show>
+            </span>
+        </li>
+    }
+    .into_any()
+}
+
+#[component]
+fn Identity(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>) -> impl IntoView {
+    let ring = move || match row.with(|row| row.is_down) {
+        true => "sprite.svg#ring-off",
+        false => match latest(&lit.get(), row) {
+            Some(index) => RINGS[index],
+            None => "sprite.svg#ring-idle",
+        },
+    };
+    let turns = move || {
+        row.with(|row| {
+            let mut text = crate::atoms::plural(row.turns as usize, "turn", "turns");
+            if row.retries > 0 {
+                text.push_str(", ");
+                text.push_str(&row.retries.to_string());
+                text.push_str(" tried again");
+            }
+            text
+        })
+    };
+    view! {
+        <div class="loop-id" title=turns>
+            {icon_of(|| "i", ring)}
+            <h3>{move || row.with(|row| row.name.clone())}</h3>
+            <p class="sub">{move || row.with(|row| row.waits.clone())}</p>
+        </div>
+    }
+    .into_any()
+}
+
+/// The phase to draw in the ring: the one under way, else the lit one that ran last.
+fn latest(lit: &[bool; 3], row: RwSignal<LoopRow>) -> Option<usize> {
+    row.with(|row| {
+        row.lit.map(|phase| phase as usize).or_else(|| {
+            (0..3).filter(|index| lit[*index]).max_by_key(|index| row.cells[*index].as_ref().map_or(0, |cell| cell.seq))
+        })
+    })
+}
+
+#[component]
+fn Queue(row: RwSignal<LoopRow>) -> impl IntoView {
+    let queue = Memo::new(move |_| row.with(|row| (row.queue.clone(), row.more)));
+    let label = move || row.with(|row| ["Queue of ", row.name.as_str()].concat());
+    let chips = move || {
+        queue.with(|(chips, more)| {
+            if chips.is_empty() {
+                return view! { <li class="faint">"empty"</li> }.into_any();
+            }
+            let chip = |chip: &loopscope_engine::view::Chip| {
+                let (class, means) = chip_words(chip.state);
+                view! { <li><span class=class title=chip.text.clone()>{chip.text.clone()}</span><span class="sr">{means}</span></li> }
+            };
+            let more = (*more > 0).then(|| view! { <li class="sub">"+" {*more}</li> });
+            view! { {chips.iter().map(chip).collect_view()} {more} }.into_any()
+        })
+    };
+    view! { <ul class="queue" aria-label=label>{chips}</ul> }.into_any()
+}
+
+fn chip_words(state: ChipState) -> (&'static str, &'static str) {
+    match state {
+        ChipState::Running => ("chip chip-run", " being handled"),
+        ChipState::Waiting => ("chip", " waits its turn"),
+        ChipState::Dirty => ("chip chip-dirty", " changed while running, queued again"),
+        ChipState::Delayed => ("chip chip-wait", " waits for a delay"),
+    }
+}
+
+#[component]
+fn PhaseView(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>, index: usize) -> impl IntoView {
+    let cell = Memo::new(move |_| row.with(|row| row.cells[index].clone()));
+    let is_lit = move || lit.get()[index];
+    let is_step = move || (latest(&lit.get(), row) == Some(index)).then_some("step");
+    let is_failed = move || cell.with(|cell| cell.as_ref().is_some_and(|cell| cell.failed));
+    let text = move |read: fn(&PhaseCell) -> AnyView| cell.with(|cell| cell.as_ref().map(read));
+    view! {
+        <li class="phase" class:on=is_lit class:is-failed=is_failed aria-current=is_step>
+            <span class="ph-name">
+                {icon_of(|| "i i12", move || ICONS[index][usize::from(is_lit())])}{NAMES[index]}
+            </span>
+            <p>{move || text(|cell| phrase(&cell.text))}</p>
+            <p class="sub">{move || text(|cell| cell.detail.clone().into_any())}</p>
+            <span class="phase-mark" aria-hidden="true">
+                <Show when=is_lit>{move || icon("i i14", ICONS[index][1])}</Show>
+                <Show when=move || is_failed() && !is_lit()>{move || icon("i i14 s-bad", "sprite.svg#m-error")}</Show>
+            </span>
+        </li>
+    }
+    .into_any()
+}

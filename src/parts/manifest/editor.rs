@@ -1,0 +1,120 @@
+use leptos::html::{Div, Textarea};
+use leptos::prelude::*;
+use loopscope_engine::manifest::{Diagnostic, Severity};
+
+use super::lexer;
+use super::n_errors;
+use crate::atoms::icon;
+use crate::session::session;
+
+/// Longer lines are not coloured to their end: nobody reads them here.
+const MAX_COLOURED: usize = 400;
+
+/// Which lines are in sight.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Window {
+    first: usize,
+    count: usize,
+    /// How far the first of them is above the edge, and the text beyond the left one, in CSS pixels.
+    above: f64,
+    left: f64,
+}
+
+/// A text field with line numbers, marks and colours. Only the lines in sight are drawn.
+#[component]
+pub fn EditorView(
+    /// The text field.
+    field: NodeRef<Textarea>,
+    /// Is given the text when it changes.
+    on_text: Callback<String>,
+) -> impl IntoView {
+    let editor = session().editor;
+    let ruler = NodeRef::<Div>::new();
+    let window = RwSignal::new(Window { count: 40, ..Window::default() });
+    let look = move || {
+        if let (Some(field), Some(ruler)) = (field.get_untracked(), ruler.get_untracked()) {
+            let line = ruler.get_bounding_client_rect().height().max(1.0);
+            let top = f64::from(field.scroll_top());
+            let first = (top / line).floor();
+            let count = (f64::from(field.client_height()) / line).ceil() as usize + 2;
+            let left = f64::from(field.scroll_left());
+            window.set(Window { first: first as usize, count, above: first * line - top, left });
+        }
+    };
+    let invalid = move || editor.problems.with(|it| n_errors(it) > 0).then_some("true");
+    view! {
+        <div class="editor">
+            <Lines window/>
+            <textarea
+                id="editor" class="editor-text" node_ref=field wrap="off" spellcheck="false" autocomplete="off" autocapitalize="off"
+                aria-label="Manifest" aria-invalid=invalid aria-describedby="problems"
+                prop:value=move || editor.text.get()
+                on:input=move |event| { on_text.run(event_target_value(&event)); look() }
+                on:scroll=move |_| look() on:focus=move |_| look()
+            ></textarea>
+            <div class="ruler" aria-hidden="true" node_ref=ruler>"0"</div>
+        </div>
+    }
+    .into_any()
+}
+
+/// Line numbers, marks and colours of the lines in sight.
+#[component]
+fn Lines(window: RwSignal<Window>) -> impl IntoView {
+    let editor = session().editor;
+    let down = move || [window.get().above.to_string().as_str(), "px"].concat();
+    let left = move || ["-", window.get().left.to_string().as_str(), "px"].concat();
+    let shown = Memo::new(move |_| {
+        let window = window.get();
+        (window.first, window.count)
+    });
+    let numbers = move || {
+        let (first, count) = shown.get();
+        editor.problems.with(|problems| {
+            let n_lines = editor.text.with(|text| text.split('\n').skip(first).take(count).count());
+            (first + 1..=first + n_lines).map(|line| number(line, problems)).collect_view()
+        })
+    };
+    let codes = move || {
+        let (first, count) = shown.get();
+        editor.problems.with(|problems| {
+            editor.text.with(|text| {
+                let lines = text.split('\n').enumerate().skip(first).take(count);
+                lines.map(|(index, line)| code(index + 1, line, problems)).collect_view()
+            })
+        })
+    };
+    view! {
+        <div class="gutter" aria-hidden="true"><ol style:inset-block-start=down>{numbers}</ol></div>
+        <div class="hl" aria-hidden="true"><ol style:inset-block-start=down style:inset-inline-start=left>{codes}</ol></div>
+    }
+    .into_any()
+}
+
+fn number(line: usize, problems: &[Diagnostic]) -> AnyView {
+    let worst = problems.iter().find(|it| it.line as usize == line && it.severity != Severity::NotSimulated);
+    let mark = worst.map(|it| match it.severity {
+        Severity::Error => icon("i i12 s-bad", "sprite.svg#i-error"),
+        _ => icon("i i12 s-notready", "sprite.svg#i-warn"),
+    });
+    view! { <li>{mark}<span class="ln">{line}</span></li> }.into_any()
+}
+
+fn code(number: usize, line: &str, problems: &[Diagnostic]) -> AnyView {
+    let cut = line.char_indices().nth(MAX_COLOURED).map_or(line.len(), |(at, _)| at);
+    let (coloured, rest) = line.split_at(cut);
+    let parts = lexer::tokens(coloured).into_iter().map(|(token, text)| {
+        let text = text.to_owned();
+        view! { <span class=token.class()>{text}</span> }
+    });
+    let here = || problems.iter().filter(move |it| it.line as usize == number && it.severity != Severity::NotSimulated);
+    let is_err = here().any(|it| it.severity == Severity::Error);
+    let marks = here().map(|it| {
+        let class = if it.severity == Severity::Error { "sq" } else { "sq sq-warn" };
+        let start = [it.column.saturating_sub(1).to_string().as_str(), "ch"].concat();
+        let width = [it.length.max(1).to_string().as_str(), "ch"].concat();
+        view! { <i class=class style:inset-inline-start=start style:inline-size=width></i> }
+    });
+    let rest = (!rest.is_empty()).then(|| "…");
+    view! { <li class:is-err=is_err>{parts.collect_view()}{rest}{marks.collect_view()}</li> }.into_any()
+}

@@ -1,0 +1,78 @@
+use leptos::html::Textarea;
+use leptos::prelude::*;
+use loopscope_engine::manifest::{Diagnostic, Severity};
+
+use super::go_to;
+use crate::atoms::{icon, plural};
+use crate::session::session;
+
+/// So many problems are listed; the rest is counted.
+const LISTED: usize = 30;
+
+/// What is wrong, where; what is kept without effect; and what Apply answered.
+#[component]
+pub fn Problems(
+    /// The text field that holds the text.
+    field: NodeRef<Textarea>,
+) -> impl IntoView {
+    let editor = session().editor;
+    let of = move |not_simulated: bool| {
+        Memo::new(move |_| {
+            let is_wanted = |it: &&Diagnostic| (it.severity == Severity::NotSimulated) == not_simulated;
+            editor.problems.with(|all| all.iter().filter(is_wanted).cloned().collect::<Vec<_>>())
+        })
+    };
+    let (wrong, idle) = (of(false), of(true));
+    let is_quiet = move || editor.problems.with(Vec::is_empty) && editor.answer.with(Vec::is_empty);
+    let role = move || if editor.refused.get() { "alert" } else { "status" };
+    view! {
+        <div class="under" hidden=is_quiet>
+            <div id="problems" role=role aria-label="Problems">
+                <ul class="problems">
+                    {move || wrong.with(|all| all.iter().take(LISTED).map(|it| problem(field, it)).collect_view())}
+                </ul>
+                {move || more(wrong.with(Vec::len))}
+            </div>
+            <pre class="answer" role="status" hidden=move || editor.answer.with(Vec::is_empty)>
+                {move || editor.answer.with(|lines| lines.join("\n"))}
+            </pre>
+            <details class="idle" hidden=move || idle.with(Vec::is_empty)>
+                <summary>{move || ["Not simulated: ", plural(idle.with(Vec::len), "place", "places").as_str()].concat()}</summary>
+                <p class="sub">"Valid Kubernetes: accepted and kept, without effect here."</p>
+                <ul class="problems">
+                    {move || idle.with(|all| all.iter().map(|it| problem(field, it)).collect_view())}
+                </ul>
+            </details>
+        </div>
+    }
+    .into_any()
+}
+
+fn more(n: usize) -> Option<AnyView> {
+    let left = n.checked_sub(LISTED).filter(|left| *left > 0)?;
+    Some(view! { <p class="sub problem-more">{plural(left, "more problem", "more problems")}</p> }.into_any())
+}
+
+/// `Line 9, column 15, spec.replicas: expected a whole number, found "three". Try replicas: 3`
+fn problem(field: NodeRef<Textarea>, it: &Diagnostic) -> AnyView {
+    let session = session();
+    let target = it.clone();
+    let shape = match it.severity {
+        Severity::Error => icon("i i14 s-bad", "sprite.svg#i-error"),
+        Severity::Warning => icon("i i14 s-notready", "sprite.svg#i-warn"),
+        Severity::NotSimulated => icon("i i14 faint", "sprite.svg#i-info"),
+    };
+    let place = (it.line > 0).then(|| {
+        view! { <b>"Line " {it.line} ", column " {it.column}</b> }
+    });
+    let path = (!it.path.is_empty()).then(|| [" ", it.path.as_str(), ":"].concat());
+    let hint = it.hint.clone().map(|hint| view! { " " <span class="hint">{hint}</span> });
+    view! {
+        <li>
+            <button type="button" on:click=move |_| go_to(session, field, &target)>
+                {shape}<span>{place}{path} " " {it.message.clone()}{hint}</span>
+            </button>
+        </li>
+    }
+    .into_any()
+}

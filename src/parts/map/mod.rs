@@ -1,0 +1,72 @@
+//! Where the pods are.
+
+mod keys;
+mod node;
+mod pod;
+
+use leptos::html::Ul;
+use leptos::prelude::*;
+use loopscope_engine::view::Convergence;
+
+use crate::atoms::{icon, plural};
+use crate::session::{Part, Session, session};
+use node::{NodeView, Unscheduled};
+
+#[component]
+pub fn Map() -> impl IntoView {
+    let session = session();
+    let board = session.board;
+    let list = NodeRef::<Ul>::new();
+    let counts = move || {
+        let pods = plural(board.n_pods.get(), "pod", "pods");
+        [pods.as_str(), ", ", plural(board.nodes.with(Vec::len), "node", "nodes").as_str()].concat()
+    };
+    let is_empty = move || board.n_pods.get() == 0;
+    view! {
+        <section class="map" id="map" tabindex="-1" aria-labelledby="h-map">
+            <div class="panel-h">
+                <h2 class="h" id="h-map">"Map"</h2><span class="sub">{counts}</span>
+                <span class="sub map-hint">{move || hint(session)}</span>
+            </div>
+            <Show when=is_empty><Empty/></Show>
+            <ul
+                class="nodes" class:is-compact=move || board.compact.get() node_ref=list
+                on:keydown=move |event| keys::on_key(session, list, &event)
+            >
+                <For each=move || board.nodes.get() key=|node| node.key.clone() children=|node| view! { <NodeView node/> }/>
+                <Unscheduled/>
+            </ul>
+        </section>
+    }
+    .into_any()
+}
+
+/// The next thing to try, until something has been tried.
+fn hint(session: Session) -> &'static str {
+    let board = session.board;
+    let converged = board.summary.with(|it| it.convergence == Convergence::Converged);
+    if board.meddled.get() || !session.transport.started.get() || !converged {
+        return "";
+    }
+    "Now press a pod and delete it, or kill a node"
+}
+
+#[component]
+fn Empty() -> impl IntoView {
+    let session = session();
+    let asked = move || session.board.summary.with(|it| it.want > 0);
+    let open = move |_| {
+        session.focus.open(Part::Manifest);
+        crate::platform::next_frame(|| crate::platform::focus_by_id("editor"));
+    };
+    view! {
+        <div class="empty">
+            <span class="empty-shapes">{[(); 3].map(|_| icon("i i20 s-pending", "sprite.svg#pod-pending"))}</span>
+            <p><b>"No pods."</b> " " {move || if asked() { "The loops have not run yet: press play." } else { "Nothing asks for any. Apply a Deployment." }}</p>
+            <Show when=move || !asked()>
+                <button class="btn btn-s" type="button" on:click=open>"Open the manifest"</button>
+            </Show>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,156 @@
+use leptos::prelude::*;
+use loopscope_engine::view::{Capacity, NodeCard, NodeClass};
+
+use super::pod::PodView;
+use crate::atoms::{icon, icon_of, plural};
+use crate::session::{NodeEntry, PodEntry, session};
+
+/// One node: what it has room for, and its pods.
+#[component]
+pub fn NodeView(
+    /// The node.
+    node: NodeEntry,
+) -> impl IntoView {
+    let NodeEntry { card, pods, arriving, .. } = node;
+    let card = RwSignal::from(card);
+    let pods = RwSignal::from(pods);
+    let arriving = RwSignal::from(arriving);
+    let compact = session().board.compact;
+    let is_lost = move || card.with(|it| it.class == NodeClass::Unreachable);
+    let is_cordoned = move || card.with(|it| it.class == NodeClass::Cordoned);
+    let label = move || card.with(|it| ["Pods on ", it.key.name.as_str()].concat());
+    view! {
+        <li class="node" class:node-lost=is_lost class:node-cordoned=is_cordoned>
+            <Head card/>
+            <Show when=move || !compact.get()><Capacities card/></Show>
+            <ul class="pods" aria-label=label>
+                <For each=move || pods.get() key=|pod| pod.uid children=|pod| view! { <PodView pod/> }/>
+                <For each=move || arriving.get() key=|pod| pod.uid children=|pod| view! { <Slot pod/> }/>
+            </ul>
+            <p class="faint node-msg" hidden=move || pods.with(|it| !it.is_empty()) || arriving.with(|it| !it.is_empty())>"no pods"</p>
+            {move || card.with(|it| it.message.clone()).map(|text| view! { <p class="node-msg">{text}</p> })}
+        </li>
+    }
+    .into_any()
+}
+
+#[component]
+fn Head(card: RwSignal<NodeCard>) -> impl IntoView {
+    let session = session();
+    let name = card.with_untracked(|it| it.key.name.to_string());
+    let key = card.with_untracked(|it| it.key.clone());
+    let class = Memo::new(move |_| card.with(|it| it.class));
+    let is_stopped = Memo::new(move |_| card.with(|it| it.is_stopped));
+    let shape = move || match class.get() {
+        NodeClass::Ready => "sprite.svg#node-ready",
+        NodeClass::NotReady => "sprite.svg#node-notready",
+        NodeClass::Unreachable => "sprite.svg#node-unreachable",
+        NodeClass::Cordoned => "sprite.svg#node-cordoned",
+    };
+    let verb = move || if is_stopped.get() { "Restore" } else { "Kill" };
+    let label = {
+        let name = name.clone();
+        move || [verb(), " node ", name.as_str()].concat()
+    };
+    let switch = {
+        let name = name.clone();
+        move |_| match is_stopped.get_untracked() {
+            true => session.restore_node(name.clone()),
+            false => session.kill_node(name.clone()),
+        }
+    };
+    view! {
+        <div class="node-h">
+            <h3><button class="link" type="button" title="Inspect the node" on:click=move |_| session.select(key.clone())>{name}</button></h3>
+            <span class="tag grow">
+                {icon_of(|| "i i12", shape)}<span class="clip">{move || card.with(|it| it.word.clone())}</span>
+            </span>
+            <button class="btn btn-s btn-quiet node-switch" type="button" aria-label=label on:click=switch>
+                {icon("i i12", "sprite.svg#i-power")}<span>{verb}</span>
+            </button>
+        </div>
+    }
+    .into_any()
+}
+
+/// What is requested of the node, or when it was last heard.
+#[component]
+fn Capacities(card: RwSignal<NodeCard>) -> impl IntoView {
+    let heard = Memo::new(move |_| card.with(|it| it.last_heard.clone()));
+    let bars = move || {
+        view! {
+            <Bar name="cpu" unit="millicores" of=Signal::derive(move || card.with(|it| it.cpu))/>
+            <Bar name="mem" unit="mebibytes" of=Signal::derive(move || card.with(|it| it.memory))/>
+        }
+    };
+    view! {
+        <div class="caps">
+            {move || match heard.get() {
+                Some(text) => view! { <p class="caps-note">{text}</p> }.into_any(),
+                None => bars().into_any(),
+            }}
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Bar(name: &'static str, unit: &'static str, of: Signal<Capacity>) -> impl IntoView {
+    let used = move || {
+        let Capacity { used, total } = of.get();
+        if total <= 0 { 0 } else { (used * 100 / total).clamp(0, 100) }
+    };
+    let label = move || {
+        let Capacity { used, total } = of.get();
+        [name, " requested ", used.to_string().as_str(), " of ", total.to_string().as_str(), " ", unit].concat()
+    };
+    view! {
+        <span class="cap">
+            <span aria-hidden="true">{name}</span>
+            <svg role="img" aria-label=label viewBox="0 0 100 8" preserveAspectRatio="none">
+                <title>{label}</title>
+                <rect class="cap-all" width="100" height="8"></rect>
+                <rect class="cap-used" width=used height="8"></rect>
+                <path class="cap-tick" d="M100 0v8" vector-effect="non-scaling-stroke"></path>
+            </svg>
+        </span>
+    }
+    .into_any()
+}
+
+/// The place of a pod whose binding is on its way.
+#[component]
+fn Slot(pod: PodEntry) -> impl IntoView {
+    let row = RwSignal::from(pod.row);
+    view! {
+        <li class="slot">
+            {icon("i i14", "sprite.svg#tile-pending")}
+            <span class="mono"><i>{move || row.with(|it| it.stem.clone())}</i>{move || row.with(|it| it.tail.clone())}</span>
+            <span class="pod-word">"arriving"</span>
+        </li>
+    }
+    .into_any()
+}
+
+/// Pods that no node has been chosen for.
+#[component]
+pub fn Unscheduled() -> impl IntoView {
+    let board = session().board;
+    let count = move || {
+        let n = board.unscheduled.with(Vec::len);
+        [plural(n, "pod waits", "pods wait").as_str(), " for a place"].concat()
+    };
+    view! {
+        <Show when=move || board.unscheduled.with(|it| !it.is_empty())>
+            <li class="node node-none">
+                <div class="node-h"><h3>"No node"</h3><span class="tag">"unscheduled"</span></div>
+                <div class="caps"><p class="caps-note">{count}</p></div>
+                <ul class="pods" aria-label="Pods without a node">
+                    <For each=move || board.unscheduled.get() key=|pod| pod.uid children=|pod| view! { <PodView pod/> }/>
+                </ul>
+                {move || board.unscheduled_message.get().map(|text| view! { <p class="node-msg">{text}</p> })}
+            </li>
+        </Show>
+    }
+    .into_any()
+}

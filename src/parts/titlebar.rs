@@ -1,0 +1,132 @@
+use leptos::prelude::*;
+use loopscope_engine::view::{Convergence, PodClass, Summary};
+
+use crate::atoms::{icon, icon_of, pod_class_name, pod_icon, signed, yes};
+use crate::platform;
+use crate::session::session;
+
+/// What is wanted, what is, and the difference: the first thing one reads.
+#[component]
+pub fn TitleBar(
+    /// The help dialog is shown.
+    help_open: RwSignal<bool>,
+) -> impl IntoView {
+    let session = session();
+    view! {
+        <header class="bar">
+            <h1 class="brand">{icon("i i20", "sprite.svg#brand")}<span>"Loopscope"</span></h1>
+            <div class="bar-mid">
+                <p class="scenario">{session.scenario.get_value()}</p>
+                <Readout/>
+            </div>
+            <Tools help_open/>
+        </header>
+    }
+    .into_any()
+}
+
+#[component]
+fn Readout() -> impl IntoView {
+    let summary = session().board.summary;
+    let part = move |read: fn(&Summary) -> i32| summary.with(read).to_string();
+    let is_off = move || summary.with(|it| it.difference() != 0);
+    let wants =
+        move || {
+            summary.with(|it| {
+                if it.subject.is_empty() { "want".to_owned() } else { [it.subject.as_str(), " wants"].concat() }
+            })
+        };
+    view! {
+        <section class="readout" aria-label="Want and is">
+            <dl class="ro">
+                <div><dt>{wants}</dt><dd>{move || part(|it| it.want)}</dd></div>
+                <div><dt>"ready now"</dt><dd>{move || part(|it| it.ready)}</dd></div>
+                <div class="ro-delta" class:is-off=is_off>
+                    <dt>"difference"</dt><dd>{move || signed(summary.with(Summary::difference))}</dd>
+                </div>
+            </dl>
+            <div class="ro-state"><Word/><Slots/></div>
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn Word() -> impl IntoView {
+    let summary = session().board.summary;
+    let state = Memo::new(move |_| summary.with(|it| it.convergence));
+    let class = move || match state.get() {
+        Convergence::Converged => "i s-ready",
+        Convergence::Stuck => "i s-bad",
+        _ => "i",
+    };
+    let shape = move || match state.get() {
+        Convergence::Empty => "sprite.svg#ring-idle",
+        Convergence::Converged => "sprite.svg#i-check",
+        Convergence::Converging => "sprite.svg#ring-act",
+        Convergence::Stuck => "sprite.svg#i-error",
+    };
+    let word = move || match state.get() {
+        Convergence::Empty => "Nothing asked for",
+        Convergence::Converged => "Converged",
+        Convergence::Converging => "Converging",
+        Convergence::Stuck => "Stuck",
+    };
+    view! { <p class="ro-word">{icon_of(class, shape)}<span>{word}</span></p> }.into_any()
+}
+
+/// One shape for each wanted replica.
+#[component]
+fn Slots() -> impl IntoView {
+    let summary = session().board.summary;
+    let slots = Memo::new(move |_| summary.with(|it| (it.slots.clone(), it.more_slots)));
+    let label = move || slots.with(|(slots, _)| counts(slots));
+    let shapes = move || {
+        slots.with(|(slots, _)| {
+            let shape = |class: &PodClass| {
+                let (class, href) = pod_icon(*class);
+                view! { <li>{icon(class, href)}</li> }
+            };
+            slots.iter().map(shape).collect_view()
+        })
+    };
+    let more = move || slots.with(|(_, more)| (*more > 0).then(|| ["+", more.to_string().as_str()].concat()));
+    view! {
+        <ul class="slots" aria-label=label>{shapes}</ul>
+        {move || more().map(|text| view! { <span class="sub">{text}</span> })}
+    }
+    .into_any()
+}
+
+/// `3 ready, 1 creating`
+fn counts(slots: &[PodClass]) -> String {
+    let mut sorted = slots.to_vec();
+    sorted.sort_unstable();
+    let parts: Vec<String> = sorted
+        .chunk_by(|a, b| a == b)
+        .map(|run| [run.len().to_string().as_str(), " ", run.first().copied().map_or("", pod_class_name)].concat())
+        .collect();
+    parts.join(", ")
+}
+
+#[component]
+fn Tools(help_open: RwSignal<bool>) -> impl IntoView {
+    let dark = RwSignal::new(platform::theme_is_dark());
+    let switch = move |_| {
+        let now_dark = !platform::theme_is_dark();
+        platform::set_theme(now_dark);
+        dark.set(now_dark);
+    };
+    view! {
+        <div class="tools" role="toolbar" aria-label="Tools">
+            <button
+                id="theme" class="btn btn-quiet" type="button" title="Dark theme (D)" aria-label="Dark theme"
+                aria-pressed=move || yes(dark.get()) on:click=switch
+            >{icon("i", "sprite.svg#i-theme")}<span aria-hidden="true">"Theme"</span></button>
+            <button class="btn btn-quiet" type="button" title="Help (?)" on:click=move |_| help_open.set(true)>
+                {icon("i", "sprite.svg#i-help")}<span>"Help"</span>
+            </button>
+        </div>
+    }
+    .into_any()
+}

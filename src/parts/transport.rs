@@ -1,0 +1,83 @@
+use leptos::prelude::*;
+
+use super::CurveView;
+use crate::atoms::{clock, icon, icon_when};
+use crate::session::{SPEEDS, session};
+
+/// Play, step, skip, speed, and where in time we are.
+#[component]
+pub fn TransportBar() -> impl IntoView {
+    view! {
+        <section class="timeline" aria-label="Time">
+            <div class="transport"><TransportKeys/><Clock/><Speed/><CurveView/></div>
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn TransportKeys() -> impl IntoView {
+    let session = session();
+    let playing = session.transport.playing;
+    let name = move || if playing.get() { "Pause" } else { "Play" };
+    let invites = move || !session.transport.started.get();
+    view! {
+        <div class="keys" role="group" aria-label="Transport">
+            <button
+                class="btn btn-play" class:btn-main=invites type="button" title="Play or pause (Space)"
+                on:click=move |_| session.toggle()
+            >{icon_when("i", playing.into(), "sprite.svg#i-pause", "sprite.svg#i-play")}<span>{name}</span></button>
+            <button class="btn" type="button" title="Next event (→)" aria-label="Next event" on:click=move |_| session.step()>
+                {icon("i", "sprite.svg#i-step")}<span aria-hidden="true">"Event"</span>
+            </button>
+            <button
+                class="btn" type="button" title="Next act of a loop (Shift+→)" aria-label="Next act"
+                on:click=move |_| session.step_to_act()
+            >{icon("i", "sprite.svg#i-step-act")}<span aria-hidden="true">"Act"</span></button>
+            <button
+                class="btn" type="button" title="Skip to the next change of any object (;)" aria-label="Skip to next change"
+                on:click=move |_| session.skip()
+            >{icon("i", "sprite.svg#i-skip")}<span aria-hidden="true">"Change"</span></button>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Clock() -> impl IntoView {
+    let transport = session().transport;
+    view! {
+        <p class="clock">
+            <span role="timer" aria-live="off" aria-label="Virtual time">{move || clock(transport.now_ms.get())}</span>
+            <small>"event " {move || transport.seq.get()}</small>
+        </p>
+    }
+    .into_any()
+}
+
+#[component]
+fn Speed() -> impl IntoView {
+    let session = session();
+    let speed = session.transport.speed;
+    let options = SPEEDS
+        .iter()
+        .enumerate()
+        .map(|(index, (name, _))| view! { <option value=index prop:selected=move || speed.get() == index>{*name}</option> })
+        .collect_view();
+    let change = move |event| {
+        if let Ok(index) = event_target_value(&event).parse() {
+            session.set_speed(index);
+        }
+    };
+    view! {
+        <label class="opt">
+            <span>"speed"</span>
+            <span class="pick pick-s">
+                <select title="Slower, faster ([, ])" on:change=change>{options}</select>
+                {icon("i i12", "sprite.svg#i-down")}
+            </span>
+        </label>
+        <span class="sub behind" hidden=move || !session.transport.behind.get()>"as fast as this machine can"</span>
+    }
+    .into_any()
+}

@@ -1,0 +1,90 @@
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{Element, Event, HtmlElement, HtmlTextAreaElement};
+
+fn root() -> Option<Element> {
+    document().document_element()
+}
+
+/// The event's target takes text, so letters typed there are not shortcuts.
+pub fn is_text_field(event: &Event) -> bool {
+    let Some(target) = event.target().and_then(|it| it.dyn_into::<HtmlElement>().ok()) else { return false };
+    matches!(target.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT") || target.is_content_editable()
+}
+
+/// The page fits its window, so that Space and the arrows have nothing to scroll.
+pub fn is_page_fixed() -> bool {
+    root().is_some_and(|root| root.scroll_height() <= root.client_height())
+}
+
+/// The element takes part in the layout.
+pub fn is_shown(selector: &str) -> bool {
+    let element = document().query_selector(selector).ok().flatten();
+    element.is_some_and(|element| element.get_client_rects().length() > 0)
+}
+
+pub fn active_element() -> Option<Element> {
+    document().active_element()
+}
+
+/// Focuses an element that may not take the focus.
+pub fn focus(element: &Element) {
+    if let Some(element) = element.dyn_ref::<HtmlElement>() {
+        let _ = element.focus();
+    }
+}
+
+pub fn focus_by_id(id: &str) {
+    if let Some(element) = document().get_element_by_id(id) {
+        focus(&element);
+    }
+}
+
+/// Runs `then` once, when what has changed is drawn.
+pub fn next_frame(then: impl FnOnce() + 'static) {
+    if let Some(window) = web_sys::window() {
+        let _ = window.request_animation_frame(Closure::once_into_js(then).unchecked_ref());
+    }
+}
+
+/// The element is scrolled to its end, or nearly: a person who scrolled up is left alone.
+pub fn is_near_end(element: &Element, slack: i32) -> bool {
+    element.scroll_height() - element.scroll_top() - element.client_height() <= slack
+}
+
+/// What the page shows now: the switch, else the system's preference.
+pub fn theme_is_dark() -> bool {
+    match root().and_then(|root| root.get_attribute("data-theme")) {
+        Some(theme) => theme == "dark",
+        None => super::motion::matches("(prefers-color-scheme: dark)"),
+    }
+}
+
+pub fn set_theme(dark: bool) {
+    let theme = if dark { "dark" } else { "light" };
+    if let Some(root) = root() {
+        let _ = root.set_attribute("data-theme", theme);
+    }
+    super::save("theme", theme);
+}
+
+/// Presses a button of the page.
+pub fn click(id: &str) {
+    let element = document().get_element_by_id(id);
+    if let Some(button) = element.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+        button.click();
+    }
+}
+
+/// Selects a part of a text field, in UTF-16 units, scrolls to it and gives it the focus.
+pub fn select_range(field: &HtmlTextAreaElement, start: u32, end: u32, scroll_top: i32) {
+    let _ = field.focus();
+    let _ = field.set_selection_range(start, end);
+    field.set_scroll_top(scroll_top.max(0));
+}
+
+/// What is in a file, as text.
+pub async fn file_text(file: web_sys::File) -> Option<String> {
+    wasm_bindgen_futures::JsFuture::from(file.text()).await.ok()?.as_string()
+}

@@ -1,0 +1,116 @@
+use leptos::prelude::*;
+use loopscope_engine::api::ObjectKey;
+use loopscope_engine::manifest::{self, Diagnostic, Severity};
+use loopscope_engine::view;
+use loopscope_engine::world::{Command, Outcome};
+
+use super::{Session, Toast, put};
+
+/// So many toasts at once; older ones go.
+const MOST_TOASTS: usize = 3;
+
+impl Session {
+    fn dispatch(self, command: Command) -> Option<Outcome> {
+        let outcome = self.with_core(|core| core.sim.dispatch(command));
+        self.refresh();
+        outcome
+    }
+
+    /// Dispatches a command whose answer is shown in a toast.
+    fn act(self, command: Command) {
+        let Some(outcome) = self.dispatch(command) else { return };
+        if let Some(problem) = outcome.problems.iter().find(|it| it.severity == Severity::Error) {
+            self.toast(problem.message.clone(), true);
+        } else if let Some(line) = outcome.lines.first() {
+            self.toast(line.clone(), false);
+        }
+    }
+
+    pub fn delete(self, key: ObjectKey) {
+        put(&self.board.meddled, true);
+        self.act(Command::Delete { target: (&key).into() });
+    }
+
+    pub fn scale(self, key: ObjectKey, replicas: i32) {
+        self.act(Command::Scale { target: (&key).into(), replicas });
+    }
+
+    pub fn set_image(self, key: ObjectKey, container: String, image: String) {
+        self.act(Command::SetImage { target: (&key).into(), container, image });
+    }
+
+    pub fn kill_node(self, node: String) {
+        put(&self.board.meddled, true);
+        self.act(Command::StopNode { node });
+    }
+
+    pub fn restore_node(self, node: String) {
+        self.act(Command::StartNode { node });
+    }
+
+    /// Applies the editor's text. Says whether it was accepted.
+    pub fn apply(self) -> bool {
+        let text = self.editor.text.get_untracked();
+        let Some(outcome) = self.dispatch(Command::Apply { manifest: text }) else { return false };
+        let accepted = outcome.is_ok();
+        put(&self.editor.answer, outcome.lines);
+        put(&self.editor.refused, !accepted);
+        self.editor.problems.try_set(in_order(outcome.problems));
+        if accepted {
+            self.select_something();
+            self.say("Manifest applied");
+        }
+        accepted
+    }
+
+    /// Looks the editor's text over without applying it.
+    pub fn lint(self) {
+        let problems = self.editor.text.with_untracked(|text| manifest::read(text).diagnostics);
+        put(&self.editor.refused, false);
+        self.editor.problems.try_set(in_order(problems));
+    }
+
+    fn select_something(self) {
+        if self.focus.inspection.with_untracked(Option::is_none) {
+            self.select_first();
+        }
+    }
+
+    /// Shows the first Deployment in the inspector.
+    pub fn select_first(self) {
+        let first = self.with_core(|core| view::first_key(&core.sim)).flatten();
+        put(&self.focus.selected, first);
+        put(&self.focus.event, None);
+        self.refresh();
+    }
+
+    pub fn toast(self, text: impl Into<String>, is_error: bool) {
+        let text = text.into();
+        let Some(id) = self.with_core(|core| {
+            core.next_toast += 1;
+            core.next_toast
+        }) else {
+            return;
+        };
+        self.toasts.try_update(|toasts| {
+            toasts.push(Toast { id, text, is_error });
+            let surplus = toasts.len().saturating_sub(MOST_TOASTS);
+            toasts.drain(..surplus);
+        });
+    }
+
+    pub fn dismiss(self, id: u32) {
+        self.toasts.try_update(|toasts| toasts.retain(|toast| toast.id != id));
+    }
+}
+
+/// Errors first, then by place.
+fn in_order(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let rank = |severity: Severity| match severity {
+        Severity::Error => 0,
+        Severity::Warning => 1,
+        Severity::NotSimulated => 2,
+    };
+    problems.sort_by_key(|it| (rank(it.severity), it.line, it.column));
+    problems
+}

@@ -1,0 +1,94 @@
+use gloo_timers::callback::Timeout;
+use leptos::prelude::*;
+use loopscope_engine::api::ObjectKey;
+use loopscope_engine::view;
+
+use super::{Core, Part, Session, put};
+use crate::platform::is_shown;
+
+/// The object and the event list are derived at most this often while playing, in wall ms.
+const DETAILS_EVERY_MS: f64 = 100.0;
+/// So many events are listed.
+pub const LISTED_EVENTS: usize = 120;
+/// The announcer speaks at most this often while playing, in wall ms; seldom when time runs fast.
+const SPEAK_EVERY_MS: u32 = 3_000;
+const SPEAK_FAST_EVERY_MS: u32 = 8_000;
+
+impl Core {
+    /// Derives what is shown of the selected object, and the newest events.
+    pub fn show_details(&mut self, session: Session, wall: f64, at_once: bool) {
+        if !at_once && wall - self.details_at < DETAILS_EVERY_MS {
+            return;
+        }
+        self.details_at = wall;
+        let focus = &session.focus;
+        let inspection =
+            focus.selected.with_untracked(|key| key.as_ref().and_then(|key| view::inspect(&self.sim, key)));
+        put(&focus.inspection, inspection);
+        let seq = session.transport.seq.get_untracked();
+        if at_once || seq != self.details_seq {
+            self.details_seq = seq;
+            put(&focus.events, view::events(&self.sim, LISTED_EVENTS));
+        }
+    }
+
+    /// Says what happened after a while, unless something waits to be said.
+    pub fn announce_later(&mut self, session: Session) {
+        let seq = session.transport.seq.get_untracked();
+        if self.announcer.is_some() || seq == self.announced_seq {
+            return;
+        }
+        let fast = session.factor() > 1.0;
+        let delay = if fast { SPEAK_FAST_EVERY_MS } else { SPEAK_EVERY_MS };
+        self.announcer = Some(Timeout::new(delay, move || {
+            session.with_core(|core| {
+                core.announcer = None;
+                core.announce(session);
+            });
+        }));
+    }
+
+    pub fn announce(&mut self, session: Session) {
+        self.announcer = None;
+        self.announced_seq = session.transport.seq.get_untracked();
+        put(&session.announcement, view::announce(&self.sim));
+    }
+}
+
+impl Session {
+    /// Shows an object in the inspector.
+    pub fn select(self, key: ObjectKey) {
+        put(&self.focus.selected, Some(key));
+        put(&self.focus.event, None);
+        self.refresh_details();
+        self.show_inspector();
+    }
+
+    /// Shows why an event happened.
+    pub fn select_event(self, seq: u64) {
+        let links = self.with_core(|core| view::why(&core.sim, seq)).unwrap_or_default();
+        put(&self.focus.event, Some((seq, links)));
+        self.show_inspector();
+    }
+
+    pub fn close_event(self) {
+        put(&self.focus.event, None);
+    }
+
+    fn refresh_details(self) {
+        self.with_core(|core| core.show_details(self, crate::platform::wall_ms(), true));
+    }
+
+    /// On a narrow screen the inspector is behind a tab.
+    fn show_inspector(self) {
+        if is_shown(".jump") {
+            put(&self.focus.part, Part::Inspect);
+        }
+    }
+
+    /// Says a sentence at once.
+    pub fn say(self, text: impl Into<String>) {
+        self.with_core(|core| core.announcer = None);
+        self.announcement.try_set(text.into());
+    }
+}

@@ -1,0 +1,120 @@
+//! The one owner of the simulation. Signals hold views of it; the only way to change it is a command.
+
+mod commands;
+mod details;
+mod lights;
+mod play;
+mod show;
+mod state;
+
+pub use state::{Board, Curve, Editor, Focus, InspectTab, LoopEntry, NodeEntry, Part, PodEntry, Toast, Transport, put};
+
+use leptos::prelude::*;
+use loopscope_engine::view;
+use loopscope_engine::world::{Scenario, Simulation};
+
+use crate::platform::{Raf, wall_ms};
+use lights::Lights;
+use show::Registry;
+
+/// From this many pods on they are drawn as tiles without names.
+pub const COMPACT_FROM: usize = 150;
+
+/// Times real time, slowest first; as shown and as a factor.
+pub const SPEEDS: [(&str, f64); 9] = [
+    ("⅛×", 0.125),
+    ("¼×", 0.25),
+    ("½×", 0.5),
+    ("1×", 1.0),
+    ("2×", 2.0),
+    ("4×", 4.0),
+    ("8×", 8.0),
+    ("16×", 16.0),
+    ("60×", 60.0),
+];
+
+/// What no view may see: the model, and what is remembered between two frames.
+struct Core {
+    sim: Simulation,
+    registry: Registry,
+    lights: Lights,
+    /// Fraction of a virtual millisecond not yet played.
+    carry: f64,
+    last_wall: Option<f64>,
+    /// Wall time at which the object and the event list were last derived.
+    details_at: f64,
+    details_seq: u64,
+    /// Wall time at which the announcer last spoke, and its waiting sentence.
+    announcer: Option<gloo_timers::callback::Timeout>,
+    announced_seq: u64,
+    next_toast: u32,
+}
+
+/// A handle to everything the page shows and can do.
+#[derive(Clone, Copy)]
+pub struct Session {
+    core: StoredValue<Core, LocalStorage>,
+    raf: StoredValue<Option<Raf>, LocalStorage>,
+    pub scenario: StoredValue<String>,
+    pub transport: Transport,
+    pub board: Board,
+    pub focus: Focus,
+    pub editor: Editor,
+    pub toasts: RwSignal<Vec<Toast>>,
+    pub announcement: RwSignal<String>,
+    pub curve: RwSignal<Curve>,
+}
+
+impl Session {
+    pub fn new(scenario: Scenario) -> Self {
+        let name = scenario.name.clone();
+        let sim = Simulation::new(scenario);
+        let text = sim.manifest().to_owned();
+        let selected = view::first_key(&sim);
+        let core = Core {
+            sim,
+            registry: Registry::default(),
+            lights: Lights::default(),
+            carry: 0.0,
+            last_wall: None,
+            details_at: f64::MIN,
+            details_seq: u64::MAX,
+            announcer: None,
+            announced_seq: 0,
+            next_toast: 0,
+        };
+        let session = Self {
+            core: StoredValue::new_local(core),
+            raf: StoredValue::new_local(None),
+            scenario: StoredValue::new(name),
+            transport: Transport::new(),
+            board: Board::new(),
+            focus: Focus::new(selected),
+            editor: Editor::new(text),
+            toasts: RwSignal::new(Vec::new()),
+            announcement: RwSignal::new(String::new()),
+            curve: RwSignal::new(Curve::default()),
+        };
+        session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
+        session.refresh();
+        session
+    }
+
+    /// Shows the simulation as it is now, all of it.
+    fn refresh(self) {
+        self.with_core(|core| {
+            core.show(self, wall_ms());
+            core.show_details(self, wall_ms(), true);
+        });
+    }
+
+    /// Runs `body` on the core, unless the page is being taken down.
+    fn with_core<T>(self, body: impl FnOnce(&mut Core) -> T) -> Option<T> {
+        self.core.try_update_value(body)
+    }
+}
+
+/// The session of the page that the component is part of.
+pub fn session() -> Session {
+    expect_context()
+}

@@ -1,0 +1,138 @@
+use leptos::prelude::*;
+use loopscope_engine::sim::{Millis, Time};
+
+use super::{Core, SPEEDS, Session, put};
+use crate::platform::wall_ms;
+
+/// Wall time in ms that the engine may take of one frame.
+const BUDGET_MS: f64 = 5.0;
+/// Events between two looks at the clock.
+const CHUNK: usize = 200;
+/// So much virtual time is searched for the next event or change.
+const PATIENCE: Millis = Millis(900_000);
+/// A frame never counts for more than this, so that a page that was hidden does not leap.
+const LONGEST_FRAME_MS: f64 = 100.0;
+
+impl Core {
+    /// Runs the engine up to the instant that the wall time stands for, as far as the budget goes.
+    fn advance(&mut self, wall: f64, factor: f64) -> bool {
+        let passed = self.last_wall.map_or(0.0, |last| (wall - last).clamp(0.0, LONGEST_FRAME_MS));
+        self.last_wall = Some(wall);
+        let due = passed * factor + self.carry;
+        let whole = due.floor();
+        self.carry = due - whole;
+        let until = Time(self.sim.now().0 + whole as u64);
+        let began = wall_ms();
+        while !self.sim.run_until(until, CHUNK) {
+            if wall_ms() - began > BUDGET_MS {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl Session {
+    pub fn factor(self) -> f64 {
+        SPEEDS[self.transport.speed.get_untracked().min(SPEEDS.len() - 1)].1
+    }
+
+    /// One animation frame; says whether another is wanted.
+    pub(super) fn tick(self, wall: f64) -> bool {
+        if self.transport.playing.try_get_untracked() != Some(true) {
+            return false;
+        }
+        let factor = self.factor();
+        self.with_core(|core| {
+            let kept_up = core.advance(wall, factor);
+            put(&self.transport.behind, !kept_up);
+            core.show(self, wall);
+            core.show_details(self, wall, false);
+            core.announce_later(self);
+        })
+        .is_some()
+    }
+
+    pub fn play(self) {
+        if self.transport.playing.get_untracked() {
+            return;
+        }
+        put(&self.transport.started, true);
+        self.transport.playing.set(true);
+        self.with_core(|core| core.last_wall = None);
+        self.raf.with_value(|raf| raf.iter().for_each(|raf| raf.start()));
+    }
+
+    pub fn pause(self) {
+        if !self.transport.playing.get_untracked() {
+            return;
+        }
+        self.transport.playing.set(false);
+        put(&self.transport.behind, false);
+        self.raf.with_value(|raf| raf.iter().for_each(|raf| raf.stop()));
+        self.settle();
+    }
+
+    pub fn toggle(self) {
+        if self.transport.playing.get_untracked() { self.pause() } else { self.play() }
+    }
+
+    /// Shows everything as it is, and says it.
+    fn settle(self) {
+        self.refresh();
+        self.with_core(|core| core.announce(self));
+    }
+
+    /// Pauses and moves on by `step`, which says whether anything happened.
+    fn step_with(self, step: impl FnOnce(&mut Core) -> bool) {
+        self.pause();
+        put(&self.transport.started, true);
+        if self.with_core(step) == Some(true) {
+            self.settle();
+        } else {
+            self.toast("Nothing more will happen by itself", false);
+        }
+    }
+
+    /// To the next event.
+    pub fn step(self) {
+        self.step_with(|core| core.sim.step(PATIENCE));
+    }
+
+    /// To the next request of a loop.
+    pub fn step_to_act(self) {
+        self.step_with(|core| core.sim.step_to_act(PATIENCE));
+    }
+
+    /// To the next change of any object, however long that takes. Playing goes on.
+    pub fn skip(self) {
+        let was_playing = self.transport.playing.get_untracked();
+        put(&self.transport.started, true);
+        match self.with_core(|core| core.sim.skip_to_change(PATIENCE)).flatten() {
+            Some(skipped) => {
+                if was_playing {
+                    self.refresh();
+                } else {
+                    self.settle();
+                }
+                if skipped.0 >= 1_000 {
+                    self.toast(format!("Skipped {} of quiet time", seconds(skipped.0)), false);
+                }
+            }
+            None => self.toast("Nothing more will change by itself", false),
+        }
+    }
+
+    pub fn set_speed(self, index: usize) {
+        put(&self.transport.speed, index.min(SPEEDS.len() - 1));
+    }
+}
+
+fn seconds(ms: u64) -> String {
+    let tenths = (ms + 50) / 100;
+    if tenths % 10 == 0 || tenths >= 100 {
+        format!("{} s", tenths / 10)
+    } else {
+        format!("{}.{} s", tenths / 10, tenths % 10)
+    }
+}

@@ -1,0 +1,159 @@
+use std::collections::BTreeMap;
+
+use leptos::prelude::*;
+use loopscope_engine::api::{ObjectKey, Uid};
+use loopscope_engine::view::{self, LoopId, LoopRow, MapView, NodeCard, PodRow};
+
+use super::{Board, COMPACT_FROM, Core, LoopEntry, NodeEntry, PodEntry, Session, put};
+
+/// Loops that ran within this much virtual time count as active.
+const ACTIVE_MS: u64 = 20_000;
+/// So many rows are shown even where fewer are active, so that the page does not jump.
+const LEAST_LOOPS: usize = 4;
+
+/// The signals behind the rows that are on the page.
+#[derive(Default)]
+pub struct Registry {
+    pods: BTreeMap<Uid, ArcRwSignal<PodRow>>,
+    nodes: BTreeMap<ObjectKey, NodeEntry>,
+    loops: BTreeMap<LoopId, LoopEntry>,
+}
+
+impl Registry {
+    fn pod(&mut self, pod: PodRow) -> PodEntry {
+        let uid = pod.uid;
+        let row = match self.pods.get(&uid) {
+            Some(row) => {
+                put(row, pod);
+                row.clone()
+            }
+            None => {
+                let row = ArcRwSignal::new(pod);
+                self.pods.insert(uid, row.clone());
+                row
+            }
+        };
+        PodEntry { uid, row }
+    }
+
+    fn node(&mut self, mut card: NodeCard, arriving: Vec<PodEntry>) -> NodeEntry {
+        let pods: Vec<PodEntry> = std::mem::take(&mut card.pods).into_iter().map(|pod| self.pod(pod)).collect();
+        if let Some(entry) = self.nodes.get(&card.key) {
+            put(&entry.card, card);
+            put(&entry.pods, pods);
+            put(&entry.arriving, arriving);
+            return entry.clone();
+        }
+        let entry = NodeEntry {
+            key: card.key.clone(),
+            card: ArcRwSignal::new(card),
+            pods: ArcRwSignal::new(pods),
+            arriving: ArcRwSignal::new(arriving),
+        };
+        self.nodes.insert(entry.key.clone(), entry.clone());
+        entry
+    }
+
+    fn row(&mut self, row: LoopRow, lit: [bool; 3], is_active: bool) -> LoopEntry {
+        if let Some(entry) = self.loops.get_mut(&row.id) {
+            put(&entry.row, row);
+            put(&entry.lit, lit);
+            entry.is_active = is_active;
+            return entry.clone();
+        }
+        let entry = LoopEntry { id: row.id, row: ArcRwSignal::new(row), lit: ArcRwSignal::new(lit), is_active };
+        self.loops.insert(entry.id, entry.clone());
+        entry
+    }
+
+    fn show_map(&mut self, board: &Board, map: MapView) {
+        board.put_map_facts(&map, COMPACT_FROM);
+        let unscheduled: Vec<PodEntry> = map.unscheduled.into_iter().map(|pod| self.pod(pod)).collect();
+        let mut n_seen = unscheduled.len();
+        let nodes: Vec<NodeEntry> = map
+            .nodes
+            .into_iter()
+            .map(|card| {
+                n_seen += card.pods.len();
+                let here =
+                    |pod: &&PodEntry| pod.row.with_untracked(|row| row.arriving_at.as_deref() == Some(&*card.key.name));
+                let arriving = unscheduled.iter().filter(here).cloned().collect();
+                self.node(card, arriving)
+            })
+            .collect();
+        if n_seen != self.pods.len() {
+            self.forget_gone(&unscheduled, &nodes);
+        }
+        self.keep_rover(board, &nodes, &unscheduled);
+        put(&board.unscheduled, unscheduled);
+        put(&board.nodes, nodes);
+    }
+
+    fn forget_gone(&mut self, unscheduled: &[PodEntry], nodes: &[NodeEntry]) {
+        let mut here: std::collections::BTreeSet<Uid> = unscheduled.iter().map(|pod| pod.uid).collect();
+        for node in nodes {
+            node.pods.with_untracked(|pods| here.extend(pods.iter().map(|pod| pod.uid)));
+        }
+        self.pods.retain(|uid, _| here.contains(uid));
+        if self.nodes.len() != nodes.len() {
+            self.nodes.retain(|key, _| nodes.iter().any(|node| node.key == *key));
+        }
+    }
+
+    /// Tab leads to one pod: the last one focused, or the first.
+    fn keep_rover(&self, board: &Board, nodes: &[NodeEntry], unscheduled: &[PodEntry]) {
+        if board.rover.get_untracked().is_some_and(|uid| self.pods.contains_key(&uid)) {
+            return;
+        }
+        let first = nodes.iter().find_map(|node| node.pods.with_untracked(|pods| pods.first().map(|pod| pod.uid)));
+        put(&board.rover, first.or_else(|| unscheduled.first().map(|pod| pod.uid)));
+    }
+}
+
+impl Core {
+    /// Derives the frame and touches only what differs from what is on the page.
+    pub fn show(&mut self, session: Session, wall: f64) {
+        let frame = view::frame(&self.sim);
+        let playing = session.transport.playing.get_untracked();
+        let board = &session.board;
+        put(&session.transport.now_ms, frame.now_ms);
+        put(&session.transport.seq, frame.seq);
+        put(&board.now, frame.now);
+        put(&board.store, frame.store);
+        session.curve.try_update(|curve| curve.add(frame.now_ms, &frame.summary));
+        put(&board.summary, frame.summary);
+        self.show_loops(board, frame.loops, frame.now_ms, wall, playing);
+        self.registry.show_map(board, frame.map);
+    }
+
+    fn show_loops(&mut self, board: &Board, rows: Vec<LoopRow>, now_ms: u64, wall: f64, playing: bool) {
+        let active = active(&rows, now_ms);
+        let entries = rows
+            .into_iter()
+            .zip(active)
+            .map(|(row, is_active)| {
+                let lit = self.lights.lit(&row, wall, playing);
+                self.registry.row(row, lit, is_active)
+            })
+            .collect();
+        put(&board.loops, entries);
+    }
+}
+
+/// Which rows ran lately or have something to do; the most recent ones, then the first ones, fill up to a handful.
+fn active(rows: &[LoopRow], now_ms: u64) -> Vec<bool> {
+    let is_busy = |row: &LoopRow| row.is_current || row.lit.is_some() || !row.queue.is_empty();
+    let ran_lately = |row: &LoopRow| row.last_active_ms.is_some_and(|at| at + ACTIVE_MS >= now_ms);
+    let mut active: Vec<bool> = rows.iter().map(|row| is_busy(row) || ran_lately(row)).collect();
+    let mut missing = LEAST_LOOPS.saturating_sub(active.iter().filter(|it| **it).count());
+    let mut rest: Vec<usize> = (0..rows.len()).filter(|index| !active[*index]).collect();
+    rest.sort_by_key(|index| (std::cmp::Reverse(rows[*index].last_active_ms), *index));
+    for index in rest {
+        if missing == 0 {
+            break;
+        }
+        active[index] = true;
+        missing -= 1;
+    }
+    active
+}
