@@ -18,7 +18,7 @@ pub fn sysroot_has_target(sysroot: &Path) -> bool {
     fs::read_dir(lib).is_ok_and(|entries| {
         entries.flatten().any(|e| {
             let name = e.file_name().to_string_lossy().into_owned();
-            name.starts_with("libstd-") && name.ends_with(".rlib")
+            name == "libstd.rlib" || (name.starts_with("libstd-") && name.ends_with(".rlib"))
         })
     })
 }
@@ -49,7 +49,7 @@ impl Step for WasmTarget {
     }
 
     fn how(&self) -> String {
-        "with rustup (seconds)".into()
+        "with rustup (seconds), or from Debian's packages where rustup can't (3 min)".into()
     }
 
     fn found(&self) -> Option<String> {
@@ -91,6 +91,7 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("loopscope-sysroot-{}", std::process::id()));
         let lib = dir.join("lib/rustlib").join(TARGET).join("lib");
         fs::create_dir_all(&lib).unwrap();
+        fs::write(lib.join("libstd_detect-0123.rlib"), b"").unwrap();
         assert!(!sysroot_has_target(&dir));
         fs::write(lib.join("libstd-0123.rlib"), b"").unwrap();
         assert!(sysroot_has_target(&dir));
