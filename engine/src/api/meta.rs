@@ -22,6 +22,12 @@ impl std::ops::Deref for Name {
     }
 }
 
+impl std::borrow::Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
 impl Default for Name {
     fn default() -> Self {
         Self(Arc::from(""))

@@ -1,6 +1,7 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use crate::api::{Kind, Name, Object, ObjectKey, Pod, Uid};
+use crate::api::{Kind, Labels, Name, Node, Object, ObjectKey, Pod, Uid};
 
 /// What the pods on a node ask for together: thousandths of a core, bytes, and how many they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,14 @@ impl Usage {
         usage
     }
 
+    /// What a node has to give.
+    pub fn room(node: &Node) -> Self {
+        let cpu_milli = node.allocatable("cpu").milli();
+        let memory_bytes = node.allocatable("memory").units();
+        let pods = node.allocatable("pods").units();
+        Self { cpu_milli, memory_bytes, cpu_milli_nonzero: cpu_milli, memory_bytes_nonzero: memory_bytes, pods }
+    }
+
     pub fn add(&mut self, other: Usage) {
         self.combine(other, 1);
     }
@@ -50,9 +59,59 @@ impl Usage {
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
     all: BTreeMap<ObjectKey, Object>,
-    by_owner: BTreeMap<Uid, BTreeSet<ObjectKey>>,
-    by_node: BTreeMap<Name, BTreeSet<ObjectKey>>,
-    usage: BTreeMap<Name, Usage>,
+    by_owner: BTreeMap<Uid, Owned>,
+    by_node: BTreeMap<Name, OnNode>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Owned {
+    objects: BTreeMap<ObjectKey, Object>,
+    tally: Tally,
+}
+
+/// How the pods of one controller stand, kept up to date so that nobody has to count them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Neither finished nor on their way out.
+    pub active: i32,
+    /// Active and ready.
+    pub ready: i32,
+    pub terminating: i32,
+    /// The active pods by their labels.
+    pub labels: BTreeMap<Labels, i32>,
+}
+
+impl Tally {
+    fn count(&mut self, pod: &Pod, sign: i32) {
+        self.terminating += sign * i32::from(pod.is_terminating());
+        if !pod.is_active() {
+            return;
+        }
+        self.active += sign;
+        self.ready += sign * i32::from(pod.is_ready());
+        let labels = &pod.metadata.labels;
+        match self.labels.get_mut(labels) {
+            Some(count) => *count += sign,
+            None => {
+                self.labels.insert(labels.clone(), sign);
+            }
+        }
+        if sign < 0 {
+            self.labels.retain(|_, count| *count != 0);
+        }
+    }
+}
+
+/// A node with the pods that are assigned to it.
+#[derive(Clone, Debug, Default)]
+pub struct OnNode {
+    /// The node object; nothing where pods name a node that is not there.
+    pub node: Option<Rc<Node>>,
+    /// What the node has to give.
+    pub room: Usage,
+    /// What its unfinished pods ask for.
+    pub usage: Usage,
+    pods: BTreeMap<ObjectKey, Rc<Pod>>,
 }
 
 impl Objects {
@@ -60,7 +119,7 @@ impl Objects {
         self.all.get(key)
     }
 
-    pub fn pod(&self, key: &ObjectKey) -> Option<&std::rc::Rc<Pod>> {
+    pub fn pod(&self, key: &ObjectKey) -> Option<&Rc<Pod>> {
         self.get(key)?.as_pod()
     }
 
@@ -91,17 +150,26 @@ impl Objects {
 
     /// What has this object as its controller.
     pub fn controlled_by(&self, owner: Uid) -> impl Iterator<Item = &Object> {
-        self.by_owner.get(&owner).into_iter().flatten().filter_map(|key| self.all.get(key))
+        self.by_owner.get(&owner).into_iter().flat_map(|owned| owned.objects.values())
     }
 
-    pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &std::rc::Rc<Pod>> {
-        let keys = self.by_node.get(&Name::from(node));
-        keys.into_iter().flatten().filter_map(|key| self.pod(key))
+    /// How the pods that have this object as their controller stand.
+    pub fn tally(&self, owner: Uid) -> Option<&Tally> {
+        self.by_owner.get(&owner).map(|owned| &owned.tally)
+    }
+
+    /// Every node with its pods, in order of name.
+    pub fn nodes(&self) -> impl Iterator<Item = (&Rc<Node>, &OnNode)> {
+        self.by_node.values().filter_map(|on| Some((on.node.as_ref()?, on)))
+    }
+
+    pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &Rc<Pod>> {
+        self.by_node.get(node).into_iter().flat_map(|on| on.pods.values())
     }
 
     /// What the unfinished pods on a node ask for.
     pub fn usage(&self, node: &Name) -> Usage {
-        self.usage.get(node).copied().unwrap_or_default()
+        self.by_node.get(node).map(|on| on.usage).unwrap_or_default()
     }
 
     /// Puts an object in place of the one with its key, which is returned.
@@ -124,38 +192,56 @@ impl Objects {
 
     fn index(&mut self, key: &ObjectKey, object: &Object) {
         if let Some(owner) = object.meta().controller() {
-            self.by_owner.entry(owner.uid).or_default().insert(key.clone());
-        }
-        if let Object::Pod(pod) = object
-            && pod.is_assigned()
-        {
-            self.by_node.entry(pod.spec.node_name.clone()).or_default().insert(key.clone());
-            if !pod.is_finished() {
-                self.usage.entry(pod.spec.node_name.clone()).or_default().add(Usage::of(pod));
+            let owned = self.by_owner.entry(owner.uid).or_default();
+            owned.objects.insert(key.clone(), object.clone());
+            if let Object::Pod(pod) = object {
+                owned.tally.count(pod, 1);
             }
+        }
+        match object {
+            Object::Pod(pod) if pod.is_assigned() => {
+                let on = self.by_node.entry(pod.spec.node_name.clone()).or_default();
+                on.pods.insert(key.clone(), Rc::clone(pod));
+                if !pod.is_finished() {
+                    on.usage.add(Usage::of(pod));
+                }
+            }
+            Object::Node(node) => {
+                let on = self.by_node.entry(key.name.clone()).or_default();
+                on.room = Usage::room(node);
+                on.node = Some(Rc::clone(node));
+            }
+            _ => {}
         }
     }
 
     fn unindex(&mut self, key: &ObjectKey, object: &Object) {
         if let Some(owner) = object.meta().controller()
-            && let Some(keys) = self.by_owner.get_mut(&owner.uid)
+            && let Some(owned) = self.by_owner.get_mut(&owner.uid)
         {
-            keys.remove(key);
-            if keys.is_empty() {
+            owned.objects.remove(key);
+            if let Object::Pod(pod) = object {
+                owned.tally.count(pod, -1);
+            }
+            if owned.objects.is_empty() {
                 self.by_owner.remove(&owner.uid);
             }
         }
-        if let Object::Pod(pod) = object
-            && pod.is_assigned()
-        {
-            if let Some(keys) = self.by_node.get_mut(&pod.spec.node_name) {
-                keys.remove(key);
+        match object {
+            Object::Pod(pod) if pod.is_assigned() => {
+                if let Some(on) = self.by_node.get_mut(&pod.spec.node_name) {
+                    on.pods.remove(key);
+                    if !pod.is_finished() {
+                        on.usage.combine(Usage::of(pod), -1);
+                    }
+                }
             }
-            if !pod.is_finished()
-                && let Some(usage) = self.usage.get_mut(&pod.spec.node_name)
-            {
-                usage.combine(Usage::of(pod), -1);
+            Object::Node(_) => {
+                if let Some(on) = self.by_node.get_mut(&key.name) {
+                    (on.node, on.room) = (None, Usage::default());
+                }
             }
+            _ => {}
         }
     }
 }

@@ -51,8 +51,6 @@ enum Stage {
 #[derive(Clone, Debug)]
 struct Seen {
     set: Rc<ReplicaSet>,
-    active: Vec<Rc<Pod>>,
-    terminating: usize,
     input: StatusInput,
 }
 
@@ -102,18 +100,14 @@ impl ReplicaSetController {
             self.expectations.forget(key);
             return Step::Done(Next::AwaitChange).into();
         };
-        let owned: Vec<&Rc<Pod>> =
-            context.cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod).collect();
-        let active: Vec<Rc<Pod>> = owned.iter().filter(|pod| pod.is_active()).map(|pod| Rc::clone(pod)).collect();
-        let terminating = owned.iter().filter(|pod| pod.is_terminating()).count();
-        let input = StatusInput::count(set, &active, terminating, context.wall);
-        let facts = note!("want **{}**, active **{}**", set.spec.wanted(), active.len());
-        let detail = match terminating {
+        let input = StatusInput::count(set, context.cache, context.wall);
+        let facts = note!("want **{}**, active **{}**", set.spec.wanted(), input.active);
+        let detail = match input.terminating {
             0 => note!("{} ready, cache rv {}", input.ready, context.version),
             1 => note!("1 stopping, not counted"),
             n => note!("{} stopping, not counted", n),
         };
-        turn.seen = Some(Seen { set: Rc::clone(set), active, terminating, input });
+        turn.seen = Some(Seen { set: Rc::clone(set), input });
         turn.stage = Stage::Diff;
         let facts: crate::client::Facts = facts.into();
         Step::Observe(facts.with(detail)).into()
@@ -121,7 +115,7 @@ impl ReplicaSetController {
 
     fn diff(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
         let Some(seen) = &turn.seen else { return Step::Done(Next::AwaitChange).into() };
-        let (want, active) = (i64::from(seen.set.spec.wanted()), seen.active.len() as i64);
+        let (want, active) = (i64::from(seen.set.spec.wanted()), i64::from(seen.input.active));
         let missing = want - active;
         if seen.set.metadata.deletion_timestamp.is_some() {
             turn.stage = Stage::Status;
@@ -151,14 +145,17 @@ impl ReplicaSetController {
     fn act(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
         let Some(seen) = &turn.seen else { return Step::Done(Next::AwaitChange).into() };
         let wanted = usize::try_from(seen.set.spec.wanted()).unwrap_or(0);
-        if wanted > seen.active.len() {
-            let missing = (wanted - seen.active.len()).min(BURST);
+        let counted = usize::try_from(seen.input.active).unwrap_or(0);
+        if wanted > counted {
+            let missing = (wanted - counted).min(BURST);
             self.expectations.expect_creations(key, missing as i64, context.now);
             return create_batch(turn, 1, missing);
         }
-        let surplus = (seen.active.len() - wanted).min(BURST);
+        let owned = context.cache.controlled_by(seen.set.metadata.uid).filter_map(Object::as_pod);
+        let active: Vec<Rc<Pod>> = owned.filter(|pod| pod.is_active()).cloned().collect();
+        let surplus = active.len().saturating_sub(wanted).min(BURST);
         let siblings = related_pods(context.cache, &seen.set);
-        let victims = pods_to_delete(&seen.active, &siblings, surplus, context.wall_millis);
+        let victims = pods_to_delete(&active, &siblings, surplus, context.wall_millis);
         self.expectations.expect_deletions(key, victims.iter().map(|pod| pod.metadata.uid), context.now);
         let actions = victims.iter().map(|pod| delete_pod(pod)).collect();
         let (count, noun) = pod_count(victims.len());
@@ -272,7 +269,7 @@ fn status_action(turn: &Turn) -> Option<(crate::client::Facts, Action)> {
     }
     let facts: crate::client::Facts =
         note!("write status: **{}** replicas, **{}** ready", status.replicas, status.ready_replicas).into();
-    let facts = facts.with(note!("PUT replicasets/status, {} stopping", seen.terminating));
+    let facts = facts.with(note!("PUT replicasets/status, {} stopping", seen.input.terminating));
     let mut set = Rc::clone(&seen.set);
     Rc::make_mut(&mut set).status = status;
     let request = Request::new(CONTROLLER_MANAGER, Verb::UpdateStatus(Object::ReplicaSet(set)));

@@ -1,8 +1,7 @@
 //! Mirrors `pkg/controller/replicaset/replica_set_utils.go`, v1.36.
 
-use std::rc::Rc;
-
-use crate::api::{Condition, Pod, ReplicaSet, ReplicaSetStatus, Timestamp, condition};
+use crate::api::{Condition, Labels, Object, ReplicaSet, ReplicaSetStatus, Timestamp, condition};
+use crate::apiserver::Objects;
 
 /// What was counted among a ReplicaSet's pods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,17 +16,25 @@ pub struct StatusInput {
 }
 
 impl StatusInput {
-    pub fn count(set: &ReplicaSet, active: &[Rc<Pod>], terminating: usize, now: Timestamp) -> Self {
+    pub fn count(set: &ReplicaSet, cache: &Objects, now: Timestamp) -> Self {
+        let Some(tally) = cache.tally(set.metadata.uid) else { return Self { at: now, ..Self::default() } };
         let template = &set.spec.template.metadata.labels;
-        let labeled = |pod: &Pod| template.iter().all(|(key, value)| pod.metadata.labels.get(key) == Some(value));
-        let n = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+        let is_full = |labels: &Labels| template.iter().all(|(key, value)| labels.get(key) == Some(value));
         let min_ready = set.spec.min_ready_seconds;
+        let available = match min_ready {
+            0 => tally.ready,
+            _ => {
+                let pods = cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod);
+                let available = pods.filter(|pod| pod.is_active() && pod.is_available(min_ready, now)).count();
+                i32::try_from(available).unwrap_or(i32::MAX)
+            }
+        };
         Self {
-            active: n(active.len()),
-            fully_labeled: n(active.iter().filter(|pod| labeled(pod)).count()),
-            ready: n(active.iter().filter(|pod| pod.is_ready()).count()),
-            available: n(active.iter().filter(|pod| pod.is_available(min_ready, now)).count()),
-            terminating: n(terminating),
+            active: tally.active,
+            fully_labeled: tally.labels.iter().filter(|(labels, _)| is_full(labels)).map(|(_, count)| count).sum(),
+            ready: tally.ready,
+            available,
+            terminating: tally.terminating,
             at: now,
         }
     }

@@ -82,7 +82,16 @@ impl Placement {
     }
 }
 
-fn reject(pod: &Pod, node: &Node, usage: Usage, asks: Usage) -> Vec<Rejection> {
+/// A node, what it has to give, and what is asked of it already.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    pub node: &'a Node,
+    pub room: Usage,
+    pub usage: Usage,
+}
+
+fn reject(pod: &Pod, candidate: Candidate<'_>, asks: Usage) -> Vec<Rejection> {
+    let Candidate { node, room, usage } = candidate;
     let tolerates_cordon = || {
         pod.spec.tolerations.iter().any(|it| it.tolerates("node.kubernetes.io/unschedulable", "", "NoSchedule"))
     };
@@ -96,13 +105,13 @@ fn reject(pod: &Pod, node: &Node, usage: Usage, asks: Usage) -> Vec<Rejection> {
         return vec![Rejection::Selector];
     }
     let mut reasons = Vec::new();
-    if usage.pods + 1 > node.allocatable("pods").units() {
+    if usage.pods + 1 > room.pods {
         reasons.push(Rejection::TooManyPods);
     }
-    if asks.cpu_milli > 0 && usage.cpu_milli + asks.cpu_milli > node.allocatable("cpu").milli() {
+    if asks.cpu_milli > 0 && usage.cpu_milli + asks.cpu_milli > room.cpu_milli {
         reasons.push(Rejection::InsufficientCpu);
     }
-    if asks.memory_bytes > 0 && usage.memory_bytes + asks.memory_bytes > node.allocatable("memory").units() {
+    if asks.memory_bytes > 0 && usage.memory_bytes + asks.memory_bytes > room.memory_bytes {
         reasons.push(Rejection::InsufficientMemory);
     }
     reasons
@@ -133,14 +142,15 @@ fn tie_break(pod: &Pod, node: &Name) -> u64 {
 }
 
 /// Chooses a node for a pod among nodes with what is requested of them.
-pub fn place<'a>(pod: &Pod, nodes: impl Iterator<Item = (&'a Node, Usage)>) -> Placement {
+pub fn place<'a>(pod: &Pod, nodes: impl Iterator<Item = Candidate<'a>>) -> Placement {
     let asks = Usage::of(pod);
     let mut placement = Placement::default();
     let mut best: Option<(i64, u64, &Name)> = None;
     let mut second: Option<(i64, u64, &Name)> = None;
-    for (node, mut usage) in nodes {
+    for candidate in nodes {
+        let Candidate { node, room, mut usage } = candidate;
         placement.total += 1;
-        let reasons = reject(pod, node, usage, asks);
+        let reasons = reject(pod, candidate, asks);
         if !reasons.is_empty() {
             placement.without_victims += usize::from(reasons.iter().all(Rejection::is_about_room));
             for reason in reasons {
@@ -152,7 +162,7 @@ pub fn place<'a>(pod: &Pod, nodes: impl Iterator<Item = (&'a Node, Usage)>) -> P
         usage.add(asks);
         let score = least_allocated_score(
             [usage.cpu_milli_nonzero, usage.memory_bytes_nonzero],
-            [node.allocatable("cpu").milli(), node.allocatable("memory").units()],
+            [room.cpu_milli, room.memory_bytes],
         );
         let rank = (score, tie_break(pod, &node.metadata.name), &node.metadata.name);
         if best.is_none_or(|best| rank > best) {
@@ -180,6 +190,10 @@ mod tests {
         node
     }
 
+    fn empty(node: &Node) -> Candidate<'_> {
+        Candidate { node, room: Usage::room(node), usage: Usage::default() }
+    }
+
     fn pod(cpu: &str) -> Pod {
         let mut container = Container::default();
         container.resources.requests.insert("cpu".into(), cpu.parse::<Quantity>().unwrap());
@@ -190,7 +204,7 @@ mod tests {
     #[test]
     fn the_node_with_the_most_room_is_chosen() {
         let (a, b) = (node("a", "1"), node("b", "4"));
-        let placement = place(&pod("500m"), [(&a, Usage::default()), (&b, Usage::default())].into_iter());
+        let placement = place(&pod("500m"), [empty(&a), empty(&b)].into_iter());
         assert_eq!(placement.chosen.map(|(name, _)| name.to_string()), Some("b".into()));
         assert_eq!(placement.fitting, 2);
     }
@@ -199,14 +213,14 @@ mod tests {
     #[test]
     fn a_pod_that_fits_nowhere_is_told_why() {
         let nodes = [node("a", "1"), node("b", "1"), node("c", "1")];
-        let placement = place(&pod("5"), nodes.iter().map(|node| (node, Usage::default())));
+        let placement = place(&pod("5"), nodes.iter().map(empty));
         assert_eq!(
             placement.message(),
             "0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."
         );
         let mut tainted = node("d", "16");
         tainted.spec.taints.push(crate::api::Taint { key: "x".into(), effect: "NoSchedule".into(), ..Default::default() });
-        let all = nodes.iter().chain([&tainted]).map(|node| (node, Usage::default()));
+        let all = nodes.iter().chain([&tainted]).map(empty);
         assert_eq!(
             place(&pod("5"), all).message(),
             "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu. no new claims to deallocate, preemption: 0/4 nodes are available: 1 Preemption is not helpful for scheduling, 3 No preemption victims found for incoming pod."

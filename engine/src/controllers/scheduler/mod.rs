@@ -7,10 +7,10 @@ mod fit;
 
 use std::collections::BTreeMap;
 
-pub use fit::{Placement, Rejection, least_allocated_score, place};
+pub use fit::{Candidate, Placement, Rejection, least_allocated_score, place};
 
 use super::Recorder;
-use crate::api::{Condition, Kind, Name, Object, ObjectKey, condition, set_condition};
+use crate::api::{Condition, Name, Object, ObjectKey, condition, set_condition};
 use crate::apiserver::{Change, ChangeKind, Objects, Request, Usage, Verb};
 use crate::client::{Action, Arg, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
@@ -115,10 +115,12 @@ impl Scheduler {
         for (node, usage) in self.assumed.values() {
             assumed.entry(node).or_default().add(*usage);
         }
-        let nodes = context.cache.of_kind(Kind::Node).filter_map(Object::as_node).map(|node| {
-            let mut usage = context.cache.usage(&node.metadata.name);
-            usage.add(assumed.get(&node.metadata.name).copied().unwrap_or_default());
-            (&**node, usage)
+        let nodes = context.cache.nodes().map(|(node, on)| {
+            let mut usage = on.usage;
+            if let Some(assumed) = assumed.get(&node.metadata.name) {
+                usage.add(*assumed);
+            }
+            Candidate { node, room: on.room, usage }
         });
         let placement = place(pod, nodes);
         let facts: Facts = note!("pod **{}** has no node", Arg::Short(key.name.clone())).into();
