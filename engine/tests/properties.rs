@@ -1,0 +1,166 @@
+//! Whatever a person does: once they stop, every workload converges and stays.
+
+use loopscope_engine::api::{Kind, Object, ObjectKey};
+use loopscope_engine::client::What;
+use loopscope_engine::sim::Millis;
+use loopscope_engine::world::{Command, Scenario, Simulation, Target};
+use proptest::prelude::*;
+
+/// One thing to do, with indexes into whatever is there at that moment.
+#[derive(Clone, Debug)]
+enum Deed {
+    Scale(u8, i32),
+    Image(u8, u8),
+    DeletePod(usize),
+    DeleteSet(usize),
+    Power(u8, bool),
+    Cordon(u8, bool),
+    Apply(u8),
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        (0..2_u8, 0..9_i32).prop_map(|(which, replicas)| Deed::Scale(which, replicas)),
+        (0..2_u8, 1..4_u8).prop_map(|(which, tag)| Deed::Image(which, tag)),
+        any::<usize>().prop_map(Deed::DeletePod),
+        any::<usize>().prop_map(Deed::DeleteSet),
+        (1..4_u8, any::<bool>()).prop_map(|(node, on)| Deed::Power(node, on)),
+        (1..4_u8, any::<bool>()).prop_map(|(node, on)| Deed::Cordon(node, on)),
+        (0..2_u8).prop_map(Deed::Apply),
+    ]
+}
+
+fn manifest(which: u8) -> String {
+    let strategy = if which == 0 { "RollingUpdate" } else { "Recreate" };
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: app-{which}}}\nspec:\n  replicas: {}\n  strategy: {{type: {strategy}}}\n  selector: {{matchLabels: {{app: a{which}}}}}\n  template:\n    metadata: {{labels: {{app: a{which}}}}}\n    spec:\n      containers:\n      - name: app\n        image: app:v0\n        readinessProbe: {{tcpSocket: {{port: 80}}, periodSeconds: 1}}\n",
+        3 + which
+    )
+}
+
+fn deployment(which: u8) -> Target {
+    Target { kind: Kind::Deployment, namespace: "default".into(), name: format!("app-{which}") }
+}
+
+fn nth(simulation: &Simulation, kind: Kind, index: usize) -> Option<Target> {
+    let keys: Vec<ObjectKey> = simulation.api().objects().of_kind(kind).map(Object::key).collect();
+    keys.get(index.checked_rem(keys.len())?).map(Target::from)
+}
+
+fn command(simulation: &Simulation, deed: &Deed) -> Option<Command> {
+    Some(match deed {
+        Deed::Scale(which, replicas) => Command::Scale { target: deployment(*which), replicas: *replicas },
+        Deed::Image(which, tag) => {
+            Command::SetImage { target: deployment(*which), container: "app".into(), image: format!("app:v{tag}") }
+        }
+        Deed::DeletePod(index) => Command::Delete { target: nth(simulation, Kind::Pod, *index)? },
+        Deed::DeleteSet(index) => Command::Delete { target: nth(simulation, Kind::ReplicaSet, *index)? },
+        Deed::Power(node, true) => Command::StartNode { node: format!("node-{node}") },
+        Deed::Power(node, false) => Command::StopNode { node: format!("node-{node}") },
+        Deed::Cordon(node, on) => Command::Cordon { node: format!("node-{node}"), on: *on },
+        Deed::Apply(which) => Command::Apply { manifest: manifest(*which) },
+    })
+}
+
+fn run_for(simulation: &mut Simulation, ms: u64) -> Result<(), TestCaseError> {
+    let until = simulation.now() + Millis(ms);
+    prop_assert!(simulation.run_until(until, 3_000_000), "events without end");
+    Ok(())
+}
+
+fn check_invariants(simulation: &Simulation) -> Result<(), TestCaseError> {
+    let objects = simulation.api().objects();
+    for object in objects.of_kind(Kind::Pod) {
+        let owners = object.meta().owner_references.iter().filter(|owner| owner.controller).count();
+        prop_assert!(owners <= 1, "{} has {owners} controllers", object.key());
+    }
+    for deployment in objects.of_kind(Kind::Deployment).filter_map(Object::as_deployment) {
+        let sets = objects.controlled_by(deployment.metadata.uid).filter_map(Object::as_replica_set);
+        for set in sets {
+            prop_assert!(set.spec.wanted() >= 0);
+        }
+    }
+    Ok(())
+}
+
+fn check_convergence(simulation: &Simulation) -> Result<(), TestCaseError> {
+    let objects = simulation.api().objects();
+    for deployment in objects.of_kind(Kind::Deployment).filter_map(Object::as_deployment) {
+        let (wanted, status) = (deployment.spec.wanted(), &deployment.status);
+        let name = &deployment.metadata.name;
+        prop_assert_eq!(status.observed_generation, deployment.metadata.generation, "{} has not been looked at", name);
+        prop_assert_eq!((status.replicas, status.updated_replicas, status.available_replicas), (wanted, wanted, wanted), "{} {:?}", name, status);
+        let pods = objects.controlled_by(deployment.metadata.uid).flat_map(|set| objects.controlled_by(set.meta().uid));
+        let pods: Vec<_> = pods.filter_map(Object::as_pod).collect();
+        prop_assert_eq!(pods.len(), wanted as usize, "nothing is left over of {}", name);
+        for pod in pods {
+            prop_assert!(pod.is_ready());
+            prop_assert_eq!(&pod.spec.containers[0].image, &deployment.spec.template.spec.containers[0].image);
+        }
+    }
+    Ok(())
+}
+
+fn writes(simulation: &Simulation) -> usize {
+    simulation.trace().events().filter(|event| matches!(event.what, What::Wrote { .. })).count()
+}
+
+fn stable(deeds: &[(Deed, u64)], seed: u64) -> Result<(), TestCaseError> {
+    let mut simulation = Simulation::new(Scenario::empty(seed));
+    for which in 0..2 {
+        simulation.dispatch(Command::Apply { manifest: manifest(which) });
+    }
+    for (deed, pause) in deeds {
+        run_for(&mut simulation, *pause)?;
+        if let Some(command) = command(&simulation, deed) {
+            simulation.dispatch(command);
+        }
+        check_invariants(&simulation)?;
+    }
+    for node in 1..=3 {
+        simulation.dispatch(Command::StartNode { node: format!("node-{node}") });
+        simulation.dispatch(Command::Cordon { node: format!("node-{node}"), on: false });
+    }
+    run_for(&mut simulation, 900_000)?;
+    check_convergence(&simulation)?;
+    let before = writes(&simulation);
+    run_for(&mut simulation, 200_000)?;
+    prop_assert_eq!(writes(&simulation), before, "a converged world only hums");
+    check_convergence(&simulation)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn after_any_deeds_every_workload_converges_and_stays(
+        deeds in prop::collection::vec((deed(), 0..30_000_u64), 1..14),
+        seed in any::<u64>(),
+    ) {
+        stable(&deeds, seed)?;
+    }
+
+    #[test]
+    fn the_journal_alone_gives_the_same_trace(
+        deeds in prop::collection::vec((deed(), 0..20_000_u64), 1..8),
+        seed in any::<u64>(),
+    ) {
+        let mut first = Simulation::new(Scenario::empty(seed));
+        for (deed, pause) in &deeds {
+            run_for(&mut first, *pause)?;
+            if let Some(command) = command(&first, deed) {
+                first.dispatch(command);
+            }
+        }
+        run_for(&mut first, 60_000)?;
+        let journal = serde_json::to_string(first.journal()).expect("commands can be written");
+        let journal: Vec<loopscope_engine::world::JournalEntry> = serde_json::from_str(&journal).expect("and read");
+        let mut second = Simulation::new(Scenario::empty(seed));
+        for entry in journal {
+            prop_assert!(second.run_until(entry.at, 3_000_000));
+            second.dispatch(entry.command);
+        }
+        prop_assert!(second.run_until(first.now(), 3_000_000));
+        prop_assert_eq!(first.trace().digest(), second.trace().digest());
+    }
+}
