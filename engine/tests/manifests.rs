@@ -80,7 +80,8 @@ fn error(text: &str) -> String {
 
 fn show(it: &Diagnostic) -> String {
     let hint = it.hint.as_ref().map(|hint| format!(" | {hint}")).unwrap_or_default();
-    format!("{}:{}+{} {}{hint}", it.line, it.column, it.length, it.message)
+    let path = if it.path.is_empty() { String::new() } else { format!("{}: ", it.path) };
+    format!("{}:{}+{} {path}{}{hint}", it.line, it.column, it.length, it.message)
 }
 
 #[test]
@@ -128,12 +129,13 @@ fn what_is_not_simulated_is_said_once_for_each_field() {
         notices(&boutique),
         ["command", "env", "kind", "securityContext", "serviceAccountName", "volumeMounts", "volumes"]
     );
-    let said: Vec<&str> = boutique.diagnostics.iter().map(|it| it.message.as_str()).collect();
+    let said: Vec<String> = boutique.diagnostics.iter().map(|it| format!("{}: {}", it.path, it.message)).collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
     assert!(said.contains(&"spec.template.spec.containers[0].env: not simulated, kept as written"));
     assert!(said.contains(
         &"spec.template.spec.initContainers[0].env: not simulated, kept as written (2 times in this document)"
     ));
-    assert!(said.contains(&"Service is stored and shown; no controller acts on it yet"));
+    assert!(said.contains(&"kind: Service is stored and shown; no controller acts on it yet"));
 }
 
 #[test]
@@ -185,7 +187,7 @@ fn every_mistake_of_every_document_is_found() {
 fn unknown_fields_are_warnings_with_a_guess() {
     let manifest = read(&WEB.replace("replicas: 3", "replica: 3"));
     let said: Vec<String> = manifest.diagnostics.iter().map(show).collect();
-    assert_eq!(said, ["8:3+7 unknown field \"spec.replica\" | Did you mean replicas?"]);
+    assert_eq!(said, ["8:3+7 spec.replica: unknown field | Did you mean replicas?"]);
     assert_eq!(manifest.documents.len(), 1);
 }
 
@@ -195,19 +197,19 @@ fn kinds_that_are_not_there_lead_to_the_ones_that_are() {
         |version: &str, kind: &str| error(&format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n"));
     assert_eq!(
         with("example.com/v1", "Foo"),
-        "2:7+3 no matches for kind \"Foo\" in version \"example.com/v1\" | ensure CRDs are installed first"
+        "2:7+3 kind: no matches for kind \"Foo\" in version \"example.com/v1\" | ensure CRDs are installed first"
     );
     assert_eq!(
         with("extensions/v1beta1", "Deployment"),
-        "1:13+18 no matches for kind \"Deployment\" in version \"extensions/v1beta1\" | Did you mean apps/v1?"
+        "1:13+18 apiVersion: no matches for kind \"Deployment\" in version \"extensions/v1beta1\" | Did you mean apps/v1?"
     );
     assert_eq!(
         with("autoscaling/v2beta2", "HorizontalPodAutoscaler"),
-        "1:13+19 no matches for kind \"HorizontalPodAutoscaler\" in version \"autoscaling/v2beta2\" | Did you mean autoscaling/v2?"
+        "1:13+19 apiVersion: no matches for kind \"HorizontalPodAutoscaler\" in version \"autoscaling/v2beta2\" | Did you mean autoscaling/v2?"
     );
     assert_eq!(
         with("apps/v1", "Deploymnt"),
-        "2:7+9 no matches for kind \"Deploymnt\" in version \"apps/v1\" | Did you mean Deployment?"
+        "2:7+9 kind: no matches for kind \"Deploymnt\" in version \"apps/v1\" | Did you mean Deployment?"
     );
     assert_eq!(
         error("apiversion: v1\nkind: Pod\nmetadata: {name: a}\n"),
@@ -261,15 +263,19 @@ fn fields_are_located_or_what_is_around_them() {
 fn mistakes_in_the_text_have_a_place_and_a_way_out() {
     assert_eq!(
         error("apiVersion: v1\nkind: ConfigMap\nmetadata:\n\tname: c\n"),
-        "4:1+1 This is not valid YAML: found a tab | YAML does not take tabs for indentation: use spaces"
+        "4:1+1 This is not valid YAML: a tab indents this line | Use spaces: YAML does not take tabs for indentation"
     );
     assert_eq!(
         error("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: \"c\n"),
-        "4:9+1 This is not valid YAML: found unexpected end of stream | A quote is not closed"
+        "4:9+1 This is not valid YAML: a quote is not closed"
     );
     assert_eq!(
         error("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a: b\n"),
-        "4:10+1 This is not valid YAML: mapping values are not allowed in this context | Check the line before for a missing colon, and put a value with \": \" in it in quotes"
+        "4:10+1 This is not valid YAML: a second colon stands on this line | Put the value in quotes, or break the line"
+    );
+    assert_eq!(
+        error("apiVersion: v1\nkind ConfigMap\nmetadata:\n  name: a\n"),
+        "2:1+1 This is not valid YAML: the colon after the key is missing, or the blank after the colon | Try kind: ConfigMap"
     );
     assert_eq!(
         error("kind: ConfigMap\u{1}\n"),
@@ -379,6 +385,17 @@ fn what_the_server_refuses_can_be_found_in_the_text() {
         let span = manifest.documents[0].locate(&errors[0].path).unwrap();
         assert_eq!((span.line, span.column), place, "{to}");
     }
+}
+
+#[test]
+fn a_refused_label_is_found_by_its_text() {
+    let manifest = read(&WEB.replace("app.kubernetes.io/name: web", "app.kubernetes.io/name: a b"));
+    let document = &manifest.documents[0];
+    let errors = validate_create(&document.object);
+    let error = errors.iter().find(|it| it.path == "metadata.labels").unwrap();
+    let span = document.locate_refused(&error.path, &error.message).unwrap();
+    assert_eq!((span.line, span.column, span.length), (6, 29, 3));
+    assert_eq!(document.locate_refused("spec.replicas", "Invalid value: -1: x").unwrap().line, 8);
 }
 
 /// Puts noise into a text at a place.

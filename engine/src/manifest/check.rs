@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::schema::{Field, Schema, Type, nearest};
 use super::tree::{Content, Entry, Node};
-use super::{Diagnostic, Severity, Span, scalar};
+use super::{Diagnostic, MAX_DIAGNOSTICS, Severity, Span, scalar};
 use crate::api::Quantity;
 
 /// Walks one document.
@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
         for notice in self.notices.drain(..) {
             let times =
                 if notice.count > 1 { format!(" ({} times in this document)", notice.count) } else { String::new() };
-            let message = format!("{}: not simulated, kept as written{times}", notice.path);
+            let message = format!("not simulated, kept as written{times}");
             self.diagnostics.push(Diagnostic::new(Severity::NotSimulated, notice.span, notice.path, message));
         }
         value
@@ -142,13 +142,14 @@ impl<'a> Checker<'a> {
             }
             (Type::Map(value_type), Content::Map(entries)) => {
                 let length = self.path.len();
-                let pairs = entries.iter().map(|entry| {
+                let mut map = Map::new();
+                for entry in entries {
                     self.path.push_str(&format!("[{}]", entry.key));
                     let value = self.value(owner, Type::named(value_type), &entry.value);
                     self.path.truncate(length);
-                    (entry.key.clone(), value)
-                });
-                Value::Object(pairs.collect())
+                    map.insert(entry.key.clone(), value);
+                }
+                Value::Object(map)
             }
             _ => {
                 if !fits(kind, node) {
@@ -170,7 +171,7 @@ impl<'a> Checker<'a> {
             Type::Map(_) | Type::Struct(_) | Type::Any => "a mapping",
         };
         let found = node.describe();
-        let message = format!("{}: expected {expected}, found {found}", self.path);
+        let message = format!("expected {expected}, found {found}");
         let mut diagnostic = Diagnostic::new(Severity::Error, node.span, self.path.clone(), message);
         diagnostic.hint =
             suggestion(kind, node, self.path.rsplit(['.', '[']).next().unwrap_or_default().trim_end_matches(']'));
@@ -192,11 +193,14 @@ impl<'a> Checker<'a> {
     }
 
     fn unknown_field(&mut self, type_name: &str, entry: &Entry) {
-        let message = format!("unknown field \"{}\"", self.path);
-        let mut diagnostic = Diagnostic::new(Severity::Warning, entry.key_span, self.path.clone(), message.clone());
+        if self.diagnostics.len() >= MAX_DIAGNOSTICS {
+            return;
+        }
+        let path = self.path.clone();
+        let mut diagnostic = Diagnostic::new(Severity::Warning, entry.key_span, path, "unknown field".into());
         let known = self.schema.fields(type_name).map(|field| field.name);
         diagnostic.hint = nearest(&entry.key, known).map(|name| format!("Did you mean {name}?"));
-        diagnostic.upstream = Some(message);
+        diagnostic.upstream = Some(format!("unknown field \"{}\"", self.path));
         self.diagnostics.push(diagnostic);
     }
 }
@@ -303,8 +307,11 @@ fn plain(node: &Node) -> Value {
         Content::Text(text) => Value::String(text.clone()),
         Content::List(items) => items.iter().map(plain).collect(),
         Content::Map(entries) => {
-            let pairs = entries.iter().filter(|entry| !entry.value.is_null());
-            Value::Object(pairs.map(|entry| (entry.key.clone(), plain(&entry.value))).collect())
+            let mut map = Map::new();
+            for entry in entries.iter().filter(|entry| !entry.value.is_null()) {
+                map.insert(entry.key.clone(), plain(&entry.value));
+            }
+            Value::Object(map)
         }
     }
 }

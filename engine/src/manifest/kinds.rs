@@ -59,12 +59,17 @@ pub(super) fn find(node: &Node) -> Result<Found, Diagnostic> {
         return Err(validation(
             version_node,
             "apiVersion",
-            "apiVersion: expected text".into(),
+            format!("expected text, found {}", version_node.describe()),
             "apiVersion isn't string type",
         ));
     };
     let Some(kind) = kind_node.text() else {
-        return Err(validation(kind_node, "kind", "kind: expected text".into(), "kind isn't string type"));
+        return Err(validation(
+            kind_node,
+            "kind",
+            format!("expected text, found {}", kind_node.describe()),
+            "kind isn't string type",
+        ));
     };
     if api_version.matches('/').count() > 1 {
         let text = format!("unexpected GroupVersion string: {api_version}");

@@ -10,9 +10,12 @@ mod scalar;
 mod schema;
 mod spans;
 mod split;
+mod syntax;
 mod tree;
 
 pub use spans::{Span, Spans};
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -51,6 +54,16 @@ impl Document {
     /// The place of a field, or of the nearest thing around it that is there.
     pub fn locate(&self, path: &str) -> Option<Span> {
         Some(self.spans.locate(path))
+    }
+
+    /// The place of what the API server refused: inside a mapping such as `metadata.labels`, of which it names only the
+    /// whole, the key or value that its message repeats.
+    pub fn locate_refused(&self, path: &str, message: &str) -> Option<Span> {
+        let quoted = message.strip_prefix("Invalid value: ").and_then(|rest| {
+            let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+            values.next()?.ok()
+        });
+        Some(quoted.and_then(|text| self.spans.locate_inside(path, &text)).unwrap_or_else(|| self.spans.locate(path)))
     }
 }
 
@@ -91,6 +104,7 @@ pub struct Diagnostic {
     pub length: u32,
     /// The field, such as `spec.replicas`, or nothing.
     pub path: String,
+    /// What is wrong or to know, without the path.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
@@ -150,8 +164,8 @@ impl Manifest {
     /// The server's refusal of unknown fields, sorted as it sorts them.
     fn strict_error(&self, document: usize) -> Option<String> {
         let unknown = self.diagnostics.iter().filter(|it| it.document == document && it.severity == Severity::Warning);
-        let mut fields: Vec<&str> = unknown.filter_map(|it| it.upstream.as_deref()).collect();
-        fields.sort_unstable();
+        let fields: BTreeSet<&str> = unknown.filter_map(|it| it.upstream.as_deref()).collect();
+        let fields: Vec<&str> = fields.into_iter().collect();
         let kind = self.documents.iter().find(|it| it.index == document)?.object.kind();
         Some(format!(
             "Error from server (BadRequest): error when creating \"STDIN\": {} in version \"{}\" cannot be handled as a {}: strict decoding error: {}",
@@ -287,8 +301,8 @@ impl Reader {
             match Object::from_value(kind, value.clone()) {
                 Ok(object) => Some(object),
                 Err(error) => {
-                    let message = format!("{}: {}", error.path, error.message);
-                    diagnostics.push(Diagnostic::new(Severity::Error, spans.locate(&error.path), error.path, message));
+                    let span = spans.locate(&error.path);
+                    diagnostics.push(Diagnostic::new(Severity::Error, span, error.path, error.message));
                     None
                 }
             }
@@ -336,8 +350,7 @@ fn unusable_name(kind: Kind, node: &Node) -> Option<Diagnostic> {
         _ => None,
     };
     let span = field("name").map(|it| it.span).or(key).unwrap_or(node.span);
-    let message = format!("metadata.name: {upstream}");
-    let mut diagnostic = Diagnostic::new(Severity::Error, span, "metadata.name".into(), message);
+    let mut diagnostic = Diagnostic::new(Severity::Error, span, "metadata.name".into(), upstream.clone());
     diagnostic.hint = Some("Give it a name of lower-case letters, digits and dashes, as in name: web".into());
     diagnostic.stage = Stage::Find;
     let (version, plural, kind_name) = (kind.api_version(), kind.plural(), kind.name());

@@ -28,6 +28,19 @@ impl Spans {
         Self(Rc::new(node))
     }
 
+    /// The place of the key or value of a mapping that is the given text.
+    pub(super) fn locate_inside(&self, path: &str, text: &str) -> Option<Span> {
+        let mut node = &*self.0;
+        let mut rest = path;
+        while !rest.is_empty() {
+            let (child, _, after) = step(node, rest.strip_prefix('.').unwrap_or(rest))?;
+            (node, rest) = (child, after);
+        }
+        let Content::Map(entries) = &node.content else { return None };
+        let value = entries.iter().find(|entry| entry.value.text() == Some(text)).map(|entry| entry.value.span);
+        value.or_else(|| entries.iter().find(|entry| entry.key == text).map(|entry| entry.key_span))
+    }
+
     /// The place of a field such as `spec.template.spec.containers[0].image` or `resources.requests[cpu]`:
     /// its value where that is one line of text, its key otherwise, and what contains it where it is not there.
     pub fn locate(&self, path: &str) -> Span {

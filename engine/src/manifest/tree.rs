@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use serde_json::{Number, Value};
 
-use super::{Span, scalar};
+use super::{Span, scalar, syntax};
 
 /// Nesting that a manifest may have.
 const MAX_DEPTH: usize = 100;
@@ -47,16 +47,16 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    fn error(span: Span, message: impl Into<String>) -> Self {
+    pub fn error(span: Span, message: impl Into<String>) -> Self {
         Self { span, message: message.into(), hint: None, upstream: None, is_error: true }
     }
 
-    fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    fn upstream(mut self, text: impl Into<String>) -> Self {
+    pub fn upstream(mut self, text: impl Into<String>) -> Self {
         self.upstream = Some(text.into());
         self
     }
@@ -151,84 +151,6 @@ fn to_span(span: saphyr_parser::Span, first_line: u32) -> Span {
     Span { line: start.line() as u32 + first_line, column: start.col() as u32 + 1, length: length.max(1) as u32 }
 }
 
-/// A syntax error in plain words.
-fn syntax(error: &ScanError, text: &str, first_line: u32) -> Problem {
-    let marker = error.marker();
-    let info = error.info();
-    let reason = info.split_once(", ").filter(|(head, _)| head.starts_with("while ")).map_or(info, |(_, rest)| rest);
-    let line = text.split('\n').nth(marker.line().saturating_sub(1)).unwrap_or_default();
-    let indentation: String = line.chars().take_while(|c| c.is_whitespace()).collect();
-    let hint = if indentation.contains('\t') || reason.contains("tab") {
-        Some("YAML does not take tabs for indentation: use spaces")
-    } else if reason.starts_with("mapping values are not allowed") || reason.contains("simple key expect") {
-        Some("Check the line before for a missing colon, and put a value with \": \" in it in quotes")
-    } else if reason.contains("expected key") || reason.contains("'-' indicator") || reason.contains("indentation") {
-        Some("Check that this line is indented like its neighbours")
-    } else if reason.contains("end of stream") {
-        Some("A quote is not closed")
-    } else if reason.contains("',' or") {
-        Some("A bracket or brace is not closed")
-    } else if reason.starts_with("unexpected character") {
-        Some("Put the value in quotes")
-    } else {
-        None
-    };
-    let reason = if hint.is_some_and(|it| it.contains("tabs")) { "found a tab" } else { reason };
-    let span = place(text, marker, reason == "found a tab", first_line);
-    let mut problem =
-        Problem::error(span, format!("This is not valid YAML: {reason}")).upstream(upstream(reason, text, marker));
-    problem.hint = hint.map(Into::into);
-    problem
-}
-
-/// Where to point: at the tab that is wrong, and not behind the end of the text.
-fn place(text: &str, marker: &Marker, is_tab: bool, first_line: u32) -> Span {
-    let lines: Vec<&str> = text.trim_end().split('\n').collect();
-    let (mut line, mut column) = (marker.line(), marker.col() + 1);
-    if line > lines.len() {
-        line = lines.len();
-        column = lines.last().map_or(1, |it| it.trim_end().chars().count()).max(1);
-    }
-    let current = lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
-    if let Some(at) = current.chars().position(|c| c == '\t').filter(|_| is_tab) {
-        column = at + 1;
-    }
-    Span { line: line as u32 + first_line, column: column as u32, length: 1 }
-}
-
-/// go-yaml's words for the same mistake, where they differ.
-fn upstream(reason: &str, text: &str, marker: &Marker) -> String {
-    let line = text.split('\n').nth(marker.line().saturating_sub(1)).unwrap_or_default();
-    let words = match reason {
-        "found unknown anchor" => {
-            let rest: String = line.chars().skip(marker.col()).collect();
-            let name = rest.trim_start_matches('*');
-            let end = name.find(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')).unwrap_or(name.len());
-            return format!("yaml: unknown anchor '{}' referenced", &name[..end]);
-        }
-        "did not find expected <document start>" if text.starts_with("%YAML") && !text.starts_with("%YAML 1.1") => {
-            return "yaml: found incompatible YAML document".into();
-        }
-        "found a tab" => "found character that cannot start any token",
-        "simple key expected" | "simple key expect ':'" => "could not find expected ':'",
-        "expected ',' or ']'" | "illegal placement of ':' indicator" => "did not find expected ',' or ']'",
-        _ if reason.starts_with("unexpected character") => "found character that cannot start any token",
-        _ => reason,
-    };
-    // go-yaml counts from 0 what its parser finds, and finds an open quote at the end.
-    let number = match words {
-        "did not find expected key"
-        | "did not find expected '-' indicator"
-        | "did not find expected node content"
-        | "did not find expected <document start>"
-        | "did not find expected ',' or ']'"
-        | "did not find expected ',' or '}'" => marker.line().saturating_sub(1),
-        "found unexpected end of stream" => text.matches('\n').count() + 1,
-        _ => marker.line(),
-    };
-    format!("yaml: line {number}: {words}")
-}
-
 #[derive(Default)]
 struct Builder {
     first_line: u32,
@@ -269,7 +191,7 @@ impl Builder {
             match parser.next_event() {
                 None | Some(Ok((Event::DocumentEnd | Event::StreamEnd, _))) => return Ok(()),
                 Some(Ok((event, span))) => self.event(event, span).map_err(|problem| *problem)?,
-                Some(Err(error)) => return Err(syntax(&error, text, self.first_line)),
+                Some(Err(error)) => return Err(syntax::problem(&error, text, self.first_line)),
             }
         }
     }

@@ -58,7 +58,7 @@ pub(super) fn validate_labels(labels: &Labels, path: &str, errors: &mut Errors) 
 pub(super) fn validate_annotations(annotations: &Labels, path: &str, errors: &mut Errors) {
     for key in annotations.keys() {
         // Upper case is fine in the prefix of an annotation.
-        for wrong in names::qualified_name(&key.to_lowercase()) {
+        for wrong in names::qualified_name(&key.to_ascii_lowercase()) {
             errors.invalid(path, key, &wrong);
         }
     }
