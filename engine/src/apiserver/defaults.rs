@@ -114,8 +114,9 @@ fn default_container(container: &mut Container, host_network: bool) {
         }
     }
     for variable in list_mut(&mut container.extra, "env") {
-        if let Some(field) = variable.get_mut("valueFrom").and_then(|it| it.get_mut("fieldRef")) {
-            default_field(as_map(field), "apiVersion", "v1".into());
+        let field = variable.get_mut("valueFrom").and_then(|it| it.get_mut("fieldRef")).and_then(Value::as_object_mut);
+        if let Some(field) = field {
+            default_field(field, "apiVersion", "v1".into());
         }
     }
     if let Some(Value::Object(lifecycle)) = container.extra.get_mut("lifecycle") {
@@ -192,8 +193,8 @@ fn default_service(service: &mut Generic) {
     if spec.get("type").and_then(Value::as_str) != Some("ExternalName") {
         default_field(spec, "internalTrafficPolicy", "Cluster".into());
     }
-    for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
-        let port = as_map(port);
+    let ports = spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten();
+    for port in ports.filter_map(Value::as_object_mut) {
         default_field(port, "protocol", "TCP".into());
         if let Some(number) = port.get("port").cloned() {
             default_field(port, "targetPort", number);
@@ -218,17 +219,6 @@ fn default_field(map: &mut Map<String, Value>, key: &str, value: Value) {
 
 fn list_mut<'a>(extra: &'a mut Extra, key: &str) -> impl Iterator<Item = &'a mut Map<String, Value>> {
     extra.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
-}
-
-/// The fields of a value; one that has none becomes an empty mapping.
-fn as_map(value: &mut Value) -> &mut Map<String, Value> {
-    if !value.is_object() {
-        *value = json!({});
-    }
-    match value {
-        Value::Object(map) => map,
-        _ => unreachable!("was made a mapping just above"),
-    }
 }
 
 /// What admission and the defaults for pods alone add to a new pod.
@@ -304,7 +294,7 @@ mod tests {
                 "spec": {"containers": [{"name": "app", "image": "app:v1", "resources": {"requests": {"cpu": "0.1"}}}]}}}}),
         );
         let expected = json!({
-            "replicas": 3 - 2, "selector": {"matchLabels": {"app": "web"}},
+            "replicas": 1, "selector": {"matchLabels": {"app": "web"}},
             "template": {"metadata": {"labels": {"app": "web"}}, "spec": {
                 "containers": [{"name": "app", "image": "app:v1", "resources": {"requests": {"cpu": "100m"}},
                     "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
