@@ -121,7 +121,11 @@ fn headers(hashes: &csp::Hashes, files: &[String]) -> String {
     );
     for name in files {
         if name.ends_with(".html") {
-            text.push_str(&format!("/{name}\n  Cache-Control: no-cache\n"));
+            // A host matches the address as asked for, where a folder stands for its index.
+            let address = name.strip_suffix("index.html").filter(|dir| dir.is_empty() || dir.ends_with('/'));
+            for path in [Some(name.as_str()), address].into_iter().flatten() {
+                text.push_str(&format!("/{path}\n  Cache-Control: no-cache\n"));
+            }
         } else if is_hashed(name) {
             text.push_str(&format!("/{name}\n  Cache-Control: public, max-age=31536000, immutable\n"));
         }
@@ -143,6 +147,7 @@ mod tests {
     fn only_files_with_a_hash_in_their_name_are_kept_for_ever() {
         let files = ["index.html", "loopscope-0123456789abcdef_bg.wasm", "sprite.svg"].map(String::from);
         let text = headers(&csp::Hashes::default(), &files);
+        assert!(text.contains("\n/\n  Cache-Control: no-cache"));
         assert!(text.contains("/index.html\n  Cache-Control: no-cache"));
         assert!(text.contains("/loopscope-0123456789abcdef_bg.wasm\n  Cache-Control: public"));
         assert!(!text.contains("sprite.svg"));

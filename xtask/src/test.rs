@@ -45,16 +45,22 @@ pub fn command(args: &[String]) -> Res {
     let tools = tools?;
     let mut summary = vec![format!("  {:8} {:>14}", "set-up", seconds(set_up))];
     let mut failed = Vec::new();
+    let mut total = 0;
     for part in parts {
         println!("\n== {} tests", part.name());
         let (result, took) = timed(|| run(part, tools.as_ref()));
         summary.push(line(part, &result, took));
-        if let Err(sentence) = result {
-            failed.push(format!("{}: {sentence}", part.name()));
+        match result {
+            Ok(count) => total += count,
+            Err(sentence) => failed.push(format!("{}: {sentence}", part.name())),
         }
     }
     println!("\n{}", summary.join("\n"));
-    if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+    if !failed.is_empty() {
+        return Err(failed.join("\n"));
+    }
+    println!("tests: {total} passed, 0 failed");
+    Ok(())
 }
 
 fn line(part: Part, result: &Res<u64>, took: Duration) -> String {
