@@ -7,6 +7,9 @@ pub fn Dial(
     /// What is left of what.
     #[prop(into)]
     left: Signal<Option<Countdown>>,
+    /// Class of the state that ends.
+    #[prop(into)]
+    class: Signal<&'static str>,
 ) -> impl IntoView {
     let dashes = move || {
         left.get().map(|it| {
@@ -15,7 +18,7 @@ pub fn Dial(
         })
     };
     view! {
-        <svg class="dial" viewBox="0 0 16 16" aria-hidden="true">
+        <svg class=move || class.get() viewBox="0 0 16 16" aria-hidden="true">
             <circle class="dial-t" cx="8" cy="8" r="6.25"></circle>
             <circle class="dial-v" cx="8" cy="8" r="6.25" pathLength="100" stroke-dasharray=dashes></circle>
         </svg>

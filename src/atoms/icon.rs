@@ -22,46 +22,46 @@ pub fn icon_when(class: &'static str, on: Signal<bool>, yes: &'static str, no: &
 /// Class and shape of a pod, 16 px and up.
 pub fn pod_icon(class: PodClass) -> (&'static str, &'static str) {
     match class {
-        PodClass::Ready => ("i s-ready", "sprite.svg#pod-ready"),
-        PodClass::Completed => ("i s-completed", "sprite.svg#pod-completed"),
-        PodClass::Creating => ("i s-creating", "sprite.svg#pod-creating"),
-        PodClass::NotReady => ("i s-notready", "sprite.svg#pod-notready"),
-        PodClass::Pending => ("i s-pending", "sprite.svg#pod-pending"),
-        PodClass::Terminating => ("i s-terminating", "sprite.svg#pod-terminating"),
-        PodClass::Unknown => ("i s-unknown", "sprite.svg#pod-unknown"),
-        PodClass::ImageError => ("i s-image", "sprite.svg#pod-image"),
-        PodClass::CrashLoop => ("i s-crash", "sprite.svg#pod-crash"),
-        PodClass::Failed => ("i s-failed", "sprite.svg#pod-failed"),
+        PodClass::Ready => ("i s-ready", "#pod-ready"),
+        PodClass::Completed => ("i s-completed", "#pod-completed"),
+        PodClass::Creating => ("i s-creating", "#pod-creating"),
+        PodClass::NotReady => ("i s-notready", "#pod-notready"),
+        PodClass::Pending => ("i s-pending", "#pod-pending"),
+        PodClass::Terminating => ("i s-terminating", "#pod-terminating"),
+        PodClass::Unknown => ("i s-unknown", "#pod-unknown"),
+        PodClass::ImageError => ("i s-image", "#pod-image"),
+        PodClass::CrashLoop => ("i s-crash", "#pod-crash"),
+        PodClass::Failed => ("i s-failed", "#pod-failed"),
     }
 }
 
 /// The shape of a pod at 12 px: outline and fill only.
 pub fn pod_tile(class: PodClass) -> &'static str {
     match class {
-        PodClass::Ready => "sprite.svg#tile-ready",
-        PodClass::Completed => "sprite.svg#tile-completed",
-        PodClass::Creating => "sprite.svg#tile-creating",
-        PodClass::NotReady => "sprite.svg#tile-notready",
-        PodClass::Pending => "sprite.svg#tile-pending",
-        PodClass::Terminating => "sprite.svg#tile-terminating",
-        PodClass::Unknown => "sprite.svg#tile-unknown",
-        PodClass::ImageError => "sprite.svg#tile-image",
-        PodClass::CrashLoop => "sprite.svg#tile-crash",
-        PodClass::Failed => "sprite.svg#tile-failed",
+        PodClass::Ready => "#tile-ready",
+        PodClass::Completed => "#tile-completed",
+        PodClass::Creating => "#tile-creating",
+        PodClass::NotReady => "#tile-notready",
+        PodClass::Pending => "#tile-pending",
+        PodClass::Terminating => "#tile-terminating",
+        PodClass::Unknown => "#tile-unknown",
+        PodClass::ImageError => "#tile-image",
+        PodClass::CrashLoop => "#tile-crash",
+        PodClass::Failed => "#tile-failed",
     }
 }
 
 /// The mark of an event in the list.
 pub fn mark_icon(mark: Mark) -> (&'static str, &'static str) {
     match mark {
-        Mark::You => ("i i12 s-you", "sprite.svg#m-you"),
-        Mark::Observe => ("i i12", "sprite.svg#m-observe"),
-        Mark::Diff => ("i i12", "sprite.svg#m-diff"),
-        Mark::Act => ("i i12", "sprite.svg#m-act"),
-        Mark::Write => ("i i12", "sprite.svg#m-write"),
-        Mark::Watch => ("i i12", "sprite.svg#m-watch"),
-        Mark::World => ("i i12", "sprite.svg#m-world"),
-        Mark::Clock => ("i i12", "sprite.svg#m-clock"),
-        Mark::Error => ("i i12 s-bad", "sprite.svg#m-error"),
+        Mark::You => ("i i12 s-you", "#m-you"),
+        Mark::Observe => ("i i12", "#m-observe"),
+        Mark::Diff => ("i i12", "#m-diff"),
+        Mark::Act => ("i i12", "#m-act"),
+        Mark::Write => ("i i12", "#m-write"),
+        Mark::Watch => ("i i12", "#m-watch"),
+        Mark::World => ("i i12", "#m-world"),
+        Mark::Clock => ("i i12", "#m-clock"),
+        Mark::Error => ("i i12 s-bad", "#m-error"),
     }
 }

@@ -13,10 +13,14 @@ pub fn EventsPane() -> impl IntoView {
     let events = session.focus.events;
     let list = NodeRef::<Div>::new();
     // Follows the newest event unless the person has scrolled up.
+    let follows = StoredValue::new(true);
+    let scrolled = move |_| {
+        let at_end = list.get_untracked().is_none_or(|list| platform::is_near_end(&list, 48));
+        follows.set_value(at_end);
+    };
     Effect::new(move |_| {
         events.track();
-        let Some(list) = list.get_untracked() else { return };
-        if platform::is_near_end(&list, 48) {
+        if let Some(list) = list.get_untracked().filter(|_| follows.get_value()) {
             platform::next_frame(move || list.set_scroll_top(list.scroll_height()));
         }
     });
@@ -26,7 +30,7 @@ pub fn EventsPane() -> impl IntoView {
     view! {
         <section class="pane pane-events" class:is-open=is_open aria-labelledby="h-ev">
             <div class="pane-h"><h2 class="h" id="h-ev">"Events"</h2><span class="sub">"press one to see why it happened"</span></div>
-            <div class="log" tabindex="0" role="log" aria-live=live aria-labelledby="h-ev" node_ref=list>
+            <div class="log" tabindex="0" role="log" aria-live=live aria-labelledby="h-ev" node_ref=list on:scroll=scrolled>
                 <p class="empty-s" hidden=move || events.with(|it| !it.is_empty())>"Nothing has happened yet."</p>
                 <ol>
                     <For

@@ -25,7 +25,7 @@ pub fn HelpDialog(
             <header>
                 <h2 id="h-help">"Help"</h2>
                 <button class="btn btn-s btn-icon btn-quiet" type="button" aria-label="Close" on:click=move |_| open.set(false)>
-                    {icon("i", "sprite.svg#i-x")}
+                    {icon("i", "#i-x")}
                 </button>
             </header>
             <div class="help"><Story/><Keys/></div>

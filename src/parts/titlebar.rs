@@ -14,7 +14,7 @@ pub fn TitleBar(
     let session = session();
     view! {
         <header class="bar">
-            <h1 class="brand">{icon("i i20", "sprite.svg#brand")}<span>"Loopscope"</span></h1>
+            <h1 class="brand">{icon("i i20", "#brand")}<span>"Loopscope"</span></h1>
             <div class="bar-mid">
                 <p class="scenario">{session.scenario.get_value()}</p>
                 <Readout/>
@@ -61,10 +61,10 @@ fn Word() -> impl IntoView {
         _ => "i",
     };
     let shape = move || match state.get() {
-        Convergence::Empty => "sprite.svg#ring-idle",
-        Convergence::Converged => "sprite.svg#i-check",
-        Convergence::Converging => "sprite.svg#ring-act",
-        Convergence::Stuck => "sprite.svg#i-error",
+        Convergence::Empty => "#ring-idle",
+        Convergence::Converged => "#i-check",
+        Convergence::Converging => "#ring-act",
+        Convergence::Stuck => "#i-error",
     };
     let word = move || match state.get() {
         Convergence::Empty => "Nothing asked for",
@@ -122,9 +122,9 @@ fn Tools(help_open: RwSignal<bool>) -> impl IntoView {
             <button
                 id="theme" class="btn btn-quiet" type="button" title="Dark theme (D)" aria-label="Dark theme"
                 aria-pressed=move || yes(dark.get()) on:click=switch
-            >{icon("i", "sprite.svg#i-theme")}<span aria-hidden="true">"Theme"</span></button>
+            >{icon("i", "#i-theme")}<span aria-hidden="true">"Theme"</span></button>
             <button class="btn btn-quiet" type="button" title="Help (?)" on:click=move |_| help_open.set(true)>
-                {icon("i", "sprite.svg#i-help")}<span>"Help"</span>
+                {icon("i", "#i-help")}<span>"Help"</span>
             </button>
         </div>
     }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::atoms::icon;
 use crate::platform::active_element;
-use crate::session::{Session, Toast, session};
+use crate::session::{Session, Toast, Tone, session};
 
 /// So long a toast stays unless it has the focus, in wall ms.
 const STAYS_MS: u32 = 8_000;
@@ -27,15 +27,16 @@ fn ToastView(toast: Toast) -> impl IntoView {
     let node = NodeRef::<Div>::new();
     let timer = StoredValue::new_local(None);
     leave_later(session, toast.id, node, timer);
-    let role = if toast.is_error { "alert" } else { "status" };
+    let is_error = toast.tone == Tone::Error;
+    let role = if is_error { "alert" } else { "status" };
     view! {
-        <div class="toast" class:toast-bad=toast.is_error role=role node_ref=node>
-            {toast.is_error.then(|| icon("i", "sprite.svg#i-error"))}
+        <div class="toast" class:toast-bad=is_error role=role node_ref=node>
+            {is_error.then(|| icon("i", "#i-error"))}
             <span class="grow">{toast.text}</span>
             <button
                 class="btn btn-s btn-icon" type="button" aria-label="Dismiss"
                 on:click=move |_| session.dismiss(toast.id)
-            >{icon("i i12", "sprite.svg#i-x")}</button>
+            >{icon("i i12", "#i-x")}</button>
         </div>
     }
 }

@@ -26,18 +26,18 @@ fn TransportKeys() -> impl IntoView {
             <button
                 class="btn btn-play" class:btn-main=invites type="button" title="Play or pause (Space)"
                 on:click=move |_| session.toggle()
-            >{icon_when("i", playing.into(), "sprite.svg#i-pause", "sprite.svg#i-play")}<span>{name}</span></button>
+            >{icon_when("i", playing.into(), "#i-pause", "#i-play")}<span>{name}</span></button>
             <button class="btn" type="button" title="Next event (→)" aria-label="Next event" on:click=move |_| session.step()>
-                {icon("i", "sprite.svg#i-step")}<span aria-hidden="true">"Event"</span>
+                {icon("i", "#i-step")}<span aria-hidden="true">"Event"</span>
             </button>
             <button
                 class="btn" type="button" title="Next act of a loop (Shift+→)" aria-label="Next act"
                 on:click=move |_| session.step_to_act()
-            >{icon("i", "sprite.svg#i-step-act")}<span aria-hidden="true">"Act"</span></button>
+            >{icon("i", "#i-step-act")}<span aria-hidden="true">"Act"</span></button>
             <button
                 class="btn" type="button" title="Skip to the next change of any object (;)" aria-label="Skip to next change"
                 on:click=move |_| session.skip()
-            >{icon("i", "sprite.svg#i-skip")}<span aria-hidden="true">"Change"</span></button>
+            >{icon("i", "#i-skip")}<span aria-hidden="true">"Change"</span></button>
         </div>
     }
     .into_any()
@@ -73,8 +73,8 @@ fn Speed() -> impl IntoView {
         <label class="opt">
             <span>"speed"</span>
             <span class="pick pick-s">
-                <select title="Slower, faster ([, ])" on:change=change>{options}</select>
-                {icon("i i12", "sprite.svg#i-down")}
+                <select title="Slower, faster ([, ]). Readable is real time, slowed down while loops act" on:change=change>{options}</select>
+                {icon("i i12", "#i-down")}
             </span>
         </label>
         <span class="sub behind" hidden=move || !session.transport.behind.get()>"as fast as this machine can"</span>

@@ -4,7 +4,7 @@ use loopscope_engine::manifest::{self, Diagnostic, Severity};
 use loopscope_engine::view;
 use loopscope_engine::world::{Command, Outcome};
 
-use super::{Session, Toast, put};
+use super::{Session, Toast, Tone, put};
 
 /// So many toasts at once; older ones go.
 const MOST_TOASTS: usize = 3;
@@ -20,9 +20,9 @@ impl Session {
     fn act(self, command: Command) {
         let Some(outcome) = self.dispatch(command) else { return };
         if let Some(problem) = outcome.problems.iter().find(|it| it.severity == Severity::Error) {
-            self.toast(problem.message.clone(), true);
+            self.toast(problem.message.clone(), Tone::Error);
         } else if let Some(line) = outcome.lines.first() {
-            self.toast(line.clone(), false);
+            self.toast(line.clone(), Tone::Answer);
         }
     }
 
@@ -84,7 +84,7 @@ impl Session {
         self.refresh();
     }
 
-    pub fn toast(self, text: impl Into<String>, is_error: bool) {
+    pub fn toast(self, text: impl Into<String>, tone: Tone) {
         let text = text.into();
         let Some(id) = self.with_core(|core| {
             core.next_toast += 1;
@@ -93,7 +93,8 @@ impl Session {
             return;
         };
         self.toasts.try_update(|toasts| {
-            toasts.push(Toast { id, text, is_error });
+            toasts.retain(|toast| toast.text != text && (toast.tone, tone) != (Tone::Notice, Tone::Notice));
+            toasts.push(Toast { id, text, tone });
             let surplus = toasts.len().saturating_sub(MOST_TOASTS);
             toasts.drain(..surplus);
         });

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use loopscope_engine::api::ObjectKey;
 use loopscope_engine::view;
 
-use super::{Core, Part, Session, put};
+use super::{Core, Pace, Part, Session, put};
 use crate::platform::is_shown;
 
 /// The object and the event list are derived at most this often while playing, in wall ms.
@@ -38,7 +38,7 @@ impl Core {
         if self.announcer.is_some() || seq == self.announced_seq {
             return;
         }
-        let fast = session.factor() > 1.0;
+        let fast = matches!(session.pace(), Pace::Times(factor) if factor > 1.0);
         let delay = if fast { SPEAK_FAST_EVERY_MS } else { SPEAK_EVERY_MS };
         self.announcer = Some(Timeout::new(delay, move || {
             session.with_core(|core| {

@@ -7,7 +7,9 @@ mod play;
 mod show;
 mod state;
 
-pub use state::{Board, Curve, Editor, Focus, InspectTab, LoopEntry, NodeEntry, Part, PodEntry, Toast, Transport, put};
+pub use state::{
+    Board, Curve, Editor, Focus, InspectTab, LoopEntry, NodeEntry, Part, PodEntry, Toast, Tone, Transport, put,
+};
 
 use leptos::prelude::*;
 use loopscope_engine::view;
@@ -20,17 +22,27 @@ use show::Registry;
 /// From this many pods on they are drawn as tiles without names.
 pub const COMPACT_FROM: usize = 150;
 
-/// Times real time, slowest first; as shown and as a factor.
-pub const SPEEDS: [(&str, f64); 9] = [
-    ("⅛×", 0.125),
-    ("¼×", 0.25),
-    ("½×", 0.5),
-    ("1×", 1.0),
-    ("2×", 2.0),
-    ("4×", 4.0),
-    ("8×", 8.0),
-    ("16×", 16.0),
-    ("60×", 60.0),
+/// How fast time passes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// Real time, but never more than so many listed events in a second: loops act within milliseconds.
+    Readable(f64),
+    /// So many times real time, exactly.
+    Times(f64),
+}
+
+/// What can be chosen, slowest first.
+pub const SPEEDS: [(&str, Pace); 10] = [
+    ("readable", Pace::Readable(20.0)),
+    ("⅛×", Pace::Times(0.125)),
+    ("¼×", Pace::Times(0.25)),
+    ("½×", Pace::Times(0.5)),
+    ("1×", Pace::Times(1.0)),
+    ("2×", Pace::Times(2.0)),
+    ("4×", Pace::Times(4.0)),
+    ("8×", Pace::Times(8.0)),
+    ("16×", Pace::Times(16.0)),
+    ("60×", Pace::Times(60.0)),
 ];
 
 /// What no view may see: the model, and what is remembered between two frames.
@@ -40,6 +52,8 @@ struct Core {
     lights: Lights,
     /// Fraction of a virtual millisecond not yet played.
     carry: f64,
+    /// Listed events that may be shown now without being too many to read.
+    credit: f64,
     last_wall: Option<f64>,
     /// Wall time at which the object and the event list were last derived.
     details_at: f64,
@@ -76,6 +90,7 @@ impl Session {
             registry: Registry::default(),
             lights: Lights::default(),
             carry: 0.0,
+            credit: 0.0,
             last_wall: None,
             details_at: f64::MIN,
             details_seq: u64::MAX,

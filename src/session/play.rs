@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use loopscope_engine::sim::{Millis, Time};
 
-use super::{Core, SPEEDS, Session, put};
+use super::{Core, Pace, SPEEDS, Session, Tone, put};
 use crate::platform::wall_ms;
 
 /// Wall time in ms that the engine may take of one frame.
@@ -10,18 +10,29 @@ const BUDGET_MS: f64 = 5.0;
 const CHUNK: usize = 200;
 /// So much virtual time is searched for the next event or change.
 const PATIENCE: Millis = Millis(900_000);
+/// What is said when that much time passed for nothing.
+const NOTHING: &str = "15 min went by and nothing changed";
 /// A frame never counts for more than this, so that a page that was hidden does not leap.
 const LONGEST_FRAME_MS: f64 = 100.0;
 
 impl Core {
     /// Runs the engine up to the instant that the wall time stands for, as far as the budget goes.
-    fn advance(&mut self, wall: f64, factor: f64) -> bool {
+    fn advance(&mut self, wall: f64, pace: Pace) -> bool {
         let passed = self.last_wall.map_or(0.0, |last| (wall - last).clamp(0.0, LONGEST_FRAME_MS));
         self.last_wall = Some(wall);
+        let factor = match pace {
+            Pace::Times(factor) => factor,
+            Pace::Readable(_) => 1.0,
+        };
         let due = passed * factor + self.carry;
         let whole = due.floor();
         self.carry = due - whole;
         let until = Time(self.sim.now().0 + whole as u64);
+        if let Pace::Readable(per_second) = pace {
+            self.credit = (self.credit + passed * per_second / 1000.0).min(1.0);
+            self.advance_readably(until);
+            return true;
+        }
         let began = wall_ms();
         while !self.sim.run_until(until, CHUNK) {
             if wall_ms() - began > BUDGET_MS {
@@ -30,10 +41,21 @@ impl Core {
         }
         true
     }
+
+    /// Stops short of the instant while there is more to see than can be read.
+    fn advance_readably(&mut self, until: Time) {
+        while self.credit > 0.0 {
+            let before = self.sim.trace().visible_count();
+            if self.sim.run_until(until, 1) {
+                return;
+            }
+            self.credit -= (self.sim.trace().visible_count() - before) as f64;
+        }
+    }
 }
 
 impl Session {
-    pub fn factor(self) -> f64 {
+    pub(super) fn pace(self) -> Pace {
         SPEEDS[self.transport.speed.get_untracked().min(SPEEDS.len() - 1)].1
     }
 
@@ -42,9 +64,9 @@ impl Session {
         if self.transport.playing.try_get_untracked() != Some(true) {
             return false;
         }
-        let factor = self.factor();
+        let pace = self.pace();
         self.with_core(|core| {
-            let kept_up = core.advance(wall, factor);
+            let kept_up = core.advance(wall, pace);
             put(&self.transport.behind, !kept_up);
             core.show(self, wall);
             core.show_details(self, wall, false);
@@ -87,10 +109,10 @@ impl Session {
     fn step_with(self, step: impl FnOnce(&mut Core) -> bool) {
         self.pause();
         put(&self.transport.started, true);
-        if self.with_core(step) == Some(true) {
-            self.settle();
-        } else {
-            self.toast("Nothing more will happen by itself", false);
+        let happened = self.with_core(step);
+        self.settle();
+        if happened == Some(false) {
+            self.toast(NOTHING, Tone::Notice);
         }
     }
 
@@ -108,18 +130,18 @@ impl Session {
     pub fn skip(self) {
         let was_playing = self.transport.playing.get_untracked();
         put(&self.transport.started, true);
-        match self.with_core(|core| core.sim.skip_to_change(PATIENCE)).flatten() {
-            Some(skipped) => {
-                if was_playing {
-                    self.refresh();
-                } else {
-                    self.settle();
-                }
-                if skipped.0 >= 1_000 {
-                    self.toast(format!("Skipped {} of quiet time", seconds(skipped.0)), false);
-                }
+        let skipped = self.with_core(|core| core.sim.skip_to_change(PATIENCE)).flatten();
+        if was_playing {
+            self.refresh()
+        } else {
+            self.settle()
+        }
+        match skipped {
+            Some(skipped) if skipped.0 >= 1_000 => {
+                self.toast(["Skipped ", seconds(skipped.0).as_str(), " without a change"].concat(), Tone::Notice);
             }
-            None => self.toast("Nothing more will change by itself", false),
+            Some(_) => {}
+            None => self.toast(NOTHING, Tone::Notice),
         }
     }
 

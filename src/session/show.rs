@@ -9,7 +9,7 @@ use super::{Board, COMPACT_FROM, Core, LoopEntry, NodeEntry, PodEntry, Session, 
 /// Loops that ran within this much virtual time count as active.
 const ACTIVE_MS: u64 = 20_000;
 /// So many rows are shown even where fewer are active, so that the page does not jump.
-const LEAST_LOOPS: usize = 4;
+const LEAST_LOOPS: usize = 6;
 
 /// The signals behind the rows that are on the page.
 #[derive(Default)]

@@ -88,7 +88,7 @@ impl Transport {
             now_ms: RwSignal::new(0),
             seq: RwSignal::new(0),
             playing: RwSignal::new(false),
-            speed: RwSignal::new(2),
+            speed: RwSignal::new(0),
             started: RwSignal::new(false),
             behind: RwSignal::new(false),
         }
@@ -235,11 +235,19 @@ impl Editor {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// About time: the newest takes the place of the one before.
+    Notice,
+    Answer,
+    Error,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toast {
     pub id: u32,
     pub text: String,
-    pub is_error: bool,
+    pub tone: Tone,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

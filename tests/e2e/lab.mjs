@@ -1,4 +1,9 @@
 // The page as a person sees it: tests say what they do through this object, and find things by role and name.
+import assert from 'node:assert/strict';
+
+/** How often a loop in a test may press a button before it gives up. */
+const presses = 600;
+
 export class Lab {
   constructor(page) {
     this.page = page;
@@ -25,5 +30,124 @@ export class Lab {
   /** How far the page is wider than its window, in CSS pixels. */
   sidewaysOverflow() {
     return this.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  }
+
+  // Time
+
+  async play() {
+    await this.page.getByRole('button', { name: 'Play', exact: true }).click();
+  }
+
+  async pause() {
+    await this.page.getByRole('button', { name: 'Pause', exact: true }).click();
+  }
+
+  async speed(label) {
+    await this.page.getByLabel('speed').selectOption({ label });
+  }
+
+  /** Virtual time in milliseconds. */
+  async clock() {
+    const [minutes, seconds] = (await this.page.getByRole('timer', { name: 'Virtual time' }).innerText()).split(':');
+    return Math.round(Number(minutes) * 60_000 + Number(seconds) * 1000);
+  }
+
+  /** Presses one of the transport's buttons until `isSo` holds, and returns the virtual time that passed. */
+  async press(name, isSo) {
+    const start = await this.clock();
+    const button = this.page.getByRole('button', { name, exact: true });
+    for (let i = 0; i < presses; i += 1) {
+      if (await isSo()) return (await this.clock()) - start;
+      await button.click();
+    }
+    return assert.fail(`${presses} times “${name}”, and still not: ${isSo}`);
+  }
+
+  skipUntil(isSo) {
+    return this.press('Skip to next change', isSo);
+  }
+
+  // What is wanted and what is
+
+  async readout() {
+    const [want, ready] = await this.region('Want and is').getByRole('definition').allInnerTexts();
+    return { want: Number(want), ready: Number(ready) };
+  }
+
+  async isConverged() {
+    return (await this.region('Want and is').getByText('Converged', { exact: true }).count()) === 1;
+  }
+
+  converge() {
+    return this.skipUntil(() => this.isConverged());
+  }
+
+  // The map
+
+  map() {
+    return this.region('Map');
+  }
+
+  pods() {
+    return this.map().getByRole('button', { name: /^Pod / });
+  }
+
+  /** Accessible names: `Pod web-db9d6c5cd-kj82j, Ready, node-1`. */
+  podLabels() {
+    return this.pods().evaluateAll((pods) => pods.map((pod) => pod.ariaLabel));
+  }
+
+  /** `web-db9d6c5cd-kj82j` */
+  async podNames() {
+    return (await this.podLabels()).map((label) => label.slice(4).split(',')[0]);
+  }
+
+  node(name) {
+    return this.map().getByRole('listitem').filter({ has: this.page.getByRole('heading', { name, exact: true }) });
+  }
+
+  // The inspector
+
+  inspector() {
+    return this.page.getByRole('complementary');
+  }
+
+  /** The row of a field in the comparison of spec and status. */
+  field(name) {
+    return this.inspector().getByRole('row').filter({ has: this.page.getByRole('rowheader', { name, exact: true }) });
+  }
+
+  // The manifest
+
+  editor() {
+    return this.page.getByRole('textbox', { name: 'Manifest', exact: true });
+  }
+
+  async write(text) {
+    await this.editor().fill(text);
+  }
+
+  async apply(text) {
+    if (text !== undefined) await this.write(text);
+    await this.page.getByRole('button', { name: 'Apply', exact: true }).click();
+  }
+
+  /** What is wrong with the manifest, one text for each problem. */
+  problems() {
+    return this.page.locator('#problems').getByRole('listitem').allInnerTexts();
+  }
+
+  /** What Apply answered. */
+  answer() {
+    return this.region('Manifest').locator('pre').innerText();
+  }
+
+  events() {
+    return this.page.getByRole('log').getByRole('listitem');
+  }
+
+  /** A short message of this text. */
+  message(text) {
+    return this.region('Messages').getByText(text);
   }
 }

@@ -30,7 +30,10 @@ pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
         let id = LoopIndex(u32::try_from(index).ok()?);
         Some(loop_row(simulation, id, it, process.is_up, newest == Some(id)))
     });
-    rows.collect()
+    let mut rows: Vec<LoopRow> = rows.collect();
+    // In the order in which work flows; those that watch over the rest come last.
+    rows.sort_by_key(|row| matches!(row.name.as_str(), "Node lifecycle" | "Taint eviction" | "Garbage collector"));
+    rows
 }
 
 /// The loop that an event is about.

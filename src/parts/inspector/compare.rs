@@ -4,7 +4,7 @@ use web_sys::HtmlInputElement;
 
 use super::part;
 use crate::atoms::{icon, phrase};
-use crate::session::{Session, session};
+use crate::session::{Session, Tone, session};
 
 /// What is wanted beside what is, field by field.
 #[component]
@@ -78,7 +78,7 @@ fn Stepper(edit: Memo<Option<Edit>>) -> impl IntoView {
         if let Ok(n) = input.value().trim().parse::<i32>() {
             scale(session, n);
         } else {
-            session.toast("spec.replicas: expected a whole number", true);
+            session.toast("spec.replicas: expected a whole number", Tone::Error);
         }
         // Refused: the field shows again what is wanted.
         input.set_value(&untrack(now).to_string());
@@ -88,13 +88,13 @@ fn Stepper(edit: Memo<Option<Edit>>) -> impl IntoView {
             <button
                 type="button" aria-label="One replica fewer" disabled=move || now() <= 0
                 on:click=move |_| scale(session, untrack(now) - 1)
-            >{icon("i i12", "sprite.svg#i-minus")}</button>
+            >{icon("i i12", "#i-minus")}</button>
             <input
                 type="text" inputmode="numeric" size="4" autocomplete="off" aria-label="Replicas"
                 prop:value=move || now().to_string() on:change=change
             />
             <button type="button" aria-label="One replica more" on:click=move |_| scale(session, untrack(now) + 1)>
-                {icon("i i12", "sprite.svg#i-plus")}
+                {icon("i i12", "#i-plus")}
             </button>
         </div>
     }

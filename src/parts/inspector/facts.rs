@@ -17,8 +17,8 @@ fn Conditions() -> impl IntoView {
     let conditions = part(session(), |it| it.conditions.clone());
     let row = |it: &ConditionRow| {
         let shape = match it.is_good {
-            true => icon("i i14 s-ready", "sprite.svg#i-check"),
-            false => icon("i i14 s-bad", "sprite.svg#node-notready"),
+            true => icon("i i14 s-ready", "#i-check"),
+            false => icon("i i14 s-bad", "#node-notready"),
         };
         view! {
             <li title=it.message.clone()>
@@ -68,7 +68,7 @@ fn Relations() -> impl IntoView {
 fn ObjectEvents() -> impl IntoView {
     let events = part(session(), |it| it.events.clone());
     let row = |it: &ObjectEvent| {
-        let shape = it.is_warning.then(|| icon("i i14 s-notready", "sprite.svg#i-warn"));
+        let shape = it.is_warning.then(|| icon("i i14 s-notready", "#i-warn"));
         let count = (it.count > 1).then(|| ["×", it.count.to_string().as_str()].concat());
         view! {
             <li>

@@ -78,17 +78,21 @@ fn Actions() -> impl IntoView {
         let (key, can_delete, is_stopped) = facts.get()?;
         let node = key.name.to_string();
         let switch = is_stopped.map(|stopped| {
-            let (verb, class) = if stopped { ("Restore node", "btn btn-s") } else { ("Kill node", "btn btn-s btn-danger") };
+            let (verb, class) =
+                if stopped { ("Restore node", "btn btn-s") } else { ("Kill node", "btn btn-s btn-danger") };
             let act = move |_| {
                 if stopped { session.restore_node(node.clone()) } else { session.kill_node(node.clone()) }
             };
-            view! { <button class=class type="button" on:click=act>{icon("i i12", "sprite.svg#i-power")}{verb}</button> }
+            view! { <button class=class type="button" on:click=act>{icon("i i12", "#i-power")}{verb}</button> }
         });
         let delete = can_delete.then(|| {
-            let kind = if key.kind == Kind::Pod { "pod" } else { key.kind.name() };
+            let (kind, class) = match key.kind {
+                Kind::Pod => ("pod", "btn btn-s btn-danger"),
+                kind => (kind.name(), "btn btn-s"),
+            };
             view! {
-                <button class="btn btn-s btn-danger" type="button" on:click=move |_| session.delete(key.clone())>
-                    {icon("i i12", "sprite.svg#i-trash")}{["Delete ", kind].concat()}
+                <button class=class type="button" on:click=move |_| session.delete(key.clone())>
+                    {icon("i i12", "#i-trash")}{["Delete ", kind].concat()}
                 </button>
             }
         });

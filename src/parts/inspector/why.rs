@@ -13,15 +13,18 @@ pub fn Why() -> impl IntoView {
     let event = session.focus.event;
     let of_object = part(session, |it| it.why.clone());
     let is_pod = part(session, |it| it.key.kind == Kind::Pod);
+    let is_off = part(session, |it| it.rows.iter().any(|row| row.is_off));
     let title = move || match event.with(|event| event.as_ref().map(|(seq, _)| *seq)) {
         Some(seq) => ["Why event ", seq.to_string().as_str(), "?"].concat(),
-        None if is_pod.get() => "Why is this pod so?".to_owned(),
-        None => "Why is this happening?".to_owned(),
+        None if is_pod.get() => "Why is it so?".to_owned(),
+        None if is_off.get() => "Why is this happening?".to_owned(),
+        None => "How did it come to this?".to_owned(),
     };
     let links = Memo::new(move |_| {
         event.with(|event| event.as_ref().map(|(_, links)| links.clone())).unwrap_or_else(|| of_object.get())
     });
-    let chain = move || links.with(|links| chain(links));
+    let whole = RwSignal::new(false);
+    let chain = move || links.with(|links| chain(links, whole));
     view! {
         <section class="insp-sec" hidden=move || links.with(Vec::is_empty) aria-labelledby="h-why">
             <div class="sec-h">
@@ -29,7 +32,7 @@ pub fn Why() -> impl IntoView {
                 <button
                     class="btn btn-s btn-quiet" type="button" hidden=move || event.with(Option::is_none)
                     on:click=move |_| session.close_event()
-                >{icon("i i12", "sprite.svg#i-x")}"Close"</button>
+                >{icon("i i12", "#i-x")}"Close"</button>
             </div>
             <ol class="why">{chain}</ol>
         </section>
@@ -37,7 +40,10 @@ pub fn Why() -> impl IntoView {
     .into_any()
 }
 
-fn chain(links: &[CauseLink]) -> AnyView {
+/// So many links are shown of a long chain: the first and the last ones.
+const SHORT: usize = 8;
+
+fn chain(links: &[CauseLink], whole: RwSignal<bool>) -> AnyView {
     let session = session();
     let last = links.last().map(|link| link.seq);
     let link = |link: &CauseLink| {
@@ -55,7 +61,21 @@ fn chain(links: &[CauseLink]) -> AnyView {
             </li>
         }
     };
-    links.iter().map(link).collect_view().into_any()
+    let n_hidden = if whole.get() { 0 } else { links.len().saturating_sub(SHORT) };
+    if n_hidden < 2 {
+        return links.iter().map(link).collect_view().into_any();
+    }
+    let (head, tail) = links.split_at(1);
+    let text = [n_hidden.to_string().as_str(), " more between"].concat();
+    view! {
+        {head.iter().map(link).collect_view()}
+        <li class="between">
+            <span class="no">"…"</span>
+            <button type="button" class="sub" on:click=move |_| whole.set(true)>{text}</button>
+        </li>
+        {tail.iter().skip(n_hidden).map(link).collect_view()}
+    }
+    .into_any()
 }
 
 /// `12 ms`, `3.4 s`, `5 min`

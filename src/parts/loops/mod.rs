@@ -21,9 +21,9 @@ pub fn Loops() -> impl IntoView {
             <div class="col-heads" aria-hidden="true">
                 <span>"Queue"</span>
                 <div class="phases">
-                    <span>{icon("i", "sprite.svg#ph-observe")}"Observe"</span>
-                    <span>{icon("i", "sprite.svg#ph-diff")}"Diff"</span>
-                    <span>{icon("i", "sprite.svg#ph-act")}"Act"</span>
+                    <span>{icon("i", "#ph-observe")}"Observe"</span>
+                    <span>{icon("i", "#ph-diff")}"Diff"</span>
+                    <span>{icon("i", "#ph-act")}"Act"</span>
                 </div>
             </div>
             <ol class="loop-list">

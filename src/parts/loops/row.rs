@@ -5,12 +5,9 @@ use crate::atoms::{icon, icon_of, phrase};
 use crate::session::{LoopEntry, session};
 
 const NAMES: [&str; 3] = ["Observe", "Diff", "Act"];
-const ICONS: [[&str; 2]; 3] = [
-    ["sprite.svg#ph-observe", "sprite.svg#ph-observe-on"],
-    ["sprite.svg#ph-diff", "sprite.svg#ph-diff-on"],
-    ["sprite.svg#ph-act", "sprite.svg#ph-act-on"],
-];
-const RINGS: [&str; 3] = ["sprite.svg#ring-observe", "sprite.svg#ring-diff", "sprite.svg#ring-act"];
+const ICONS: [[&str; 2]; 3] =
+    [["#ph-observe", "#ph-observe-on"], ["#ph-diff", "#ph-diff-on"], ["#ph-act", "#ph-act-on"]];
+const RINGS: [&str; 3] = ["#ring-observe", "#ring-diff", "#ring-act"];
 
 /// One loop: queue, and what its last turn observed, found different and did.
 #[component]
@@ -55,10 +52,10 @@ pub fn LoopRowView(
 #[component]
 fn Identity(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>) -> impl IntoView {
     let ring = move || match row.with(|row| row.is_down) {
-        true => "sprite.svg#ring-off",
+        true => "#ring-off",
         false => match latest(&lit.get(), row) {
             Some(index) => RINGS[index],
-            None => "sprite.svg#ring-idle",
+            None => "#ring-idle",
         },
     };
     let turns = move || {
@@ -136,7 +133,7 @@ fn PhaseView(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>, index: usize) -> 
             <p class="sub">{move || text(|cell| cell.detail.clone().into_any())}</p>
             <span class="phase-mark" aria-hidden="true">
                 <Show when=is_lit>{move || icon("i i14", ICONS[index][1])}</Show>
-                <Show when=move || is_failed() && !is_lit()>{move || icon("i i14 s-bad", "sprite.svg#m-error")}</Show>
+                <Show when=move || is_failed() && !is_lit()>{move || icon("i i14 s-bad", "#m-error")}</Show>
             </span>
         </li>
     }

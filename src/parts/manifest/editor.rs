@@ -94,8 +94,8 @@ fn Lines(window: RwSignal<Window>) -> impl IntoView {
 fn number(line: usize, problems: &[Diagnostic]) -> AnyView {
     let worst = problems.iter().find(|it| it.line as usize == line && it.severity != Severity::NotSimulated);
     let mark = worst.map(|it| match it.severity {
-        Severity::Error => icon("i i12 s-bad", "sprite.svg#i-error"),
-        _ => icon("i i12 s-notready", "sprite.svg#i-warn"),
+        Severity::Error => icon("i i12 s-bad", "#i-error"),
+        _ => icon("i i12 s-notready", "#i-warn"),
     });
     view! { <li>{mark}<span class="ln">{line}</span></li> }.into_any()
 }

@@ -58,9 +58,9 @@ fn problem(field: NodeRef<Textarea>, it: &Diagnostic) -> AnyView {
     let session = session();
     let target = it.clone();
     let shape = match it.severity {
-        Severity::Error => icon("i i14 s-bad", "sprite.svg#i-error"),
-        Severity::Warning => icon("i i14 s-notready", "sprite.svg#i-warn"),
-        Severity::NotSimulated => icon("i i14 faint", "sprite.svg#i-info"),
+        Severity::Error => icon("i i14 s-bad", "#i-error"),
+        Severity::Warning => icon("i i14 s-notready", "#i-warn"),
+        Severity::NotSimulated => icon("i i14 faint", "#i-info"),
     };
     let place = (it.line > 0).then(|| {
         view! { <b>"Line " {it.line} ", column " {it.column}</b> }

@@ -61,7 +61,7 @@ fn Empty() -> impl IntoView {
     };
     view! {
         <div class="empty">
-            <span class="empty-shapes">{[(); 3].map(|_| icon("i i20 s-pending", "sprite.svg#pod-pending"))}</span>
+            <span class="empty-shapes">{[(); 3].map(|_| icon("i i20 s-pending", "#pod-pending"))}</span>
             <p><b>"No pods."</b> " " {move || if asked() { "The loops have not run yet: press play." } else { "Nothing asks for any. Apply a Deployment." }}</p>
             <Show when=move || !asked()>
                 <button class="btn btn-s" type="button" on:click=open>"Open the manifest"</button>

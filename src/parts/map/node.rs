@@ -42,10 +42,10 @@ fn Head(card: RwSignal<NodeCard>) -> impl IntoView {
     let class = Memo::new(move |_| card.with(|it| it.class));
     let is_stopped = Memo::new(move |_| card.with(|it| it.is_stopped));
     let shape = move || match class.get() {
-        NodeClass::Ready => "sprite.svg#node-ready",
-        NodeClass::NotReady => "sprite.svg#node-notready",
-        NodeClass::Unreachable => "sprite.svg#node-unreachable",
-        NodeClass::Cordoned => "sprite.svg#node-cordoned",
+        NodeClass::Ready => "#node-ready",
+        NodeClass::NotReady => "#node-notready",
+        NodeClass::Unreachable => "#node-unreachable",
+        NodeClass::Cordoned => "#node-cordoned",
     };
     let verb = move || if is_stopped.get() { "Restore" } else { "Kill" };
     let label = {
@@ -66,7 +66,7 @@ fn Head(card: RwSignal<NodeCard>) -> impl IntoView {
                 {icon_of(|| "i i12", shape)}<span class="clip">{move || card.with(|it| it.word.clone())}</span>
             </span>
             <button class="btn btn-s btn-quiet node-switch" type="button" aria-label=label on:click=switch>
-                {icon("i i12", "sprite.svg#i-power")}<span>{verb}</span>
+                {icon("i i12", "#i-power")}<span>{verb}</span>
             </button>
         </div>
     }
@@ -124,7 +124,7 @@ fn Slot(pod: PodEntry) -> impl IntoView {
     let row = RwSignal::from(pod.row);
     view! {
         <li class="slot">
-            {icon("i i14", "sprite.svg#tile-pending")}
+            {icon("i i14", "#tile-pending")}
             <span class="mono"><i>{move || row.with(|it| it.stem.clone())}</i>{move || row.with(|it| it.tail.clone())}</span>
             <span class="pod-word">"arriving"</span>
         </li>

@@ -1,4 +1,5 @@
 use leptos::prelude::*;
+use loopscope_engine::view::{PodClass, PodRow};
 
 use crate::atoms::{Dial, icon_of, pod_icon, pod_tile, yes};
 use crate::session::{PodEntry, session};
@@ -40,12 +41,19 @@ pub fn PodView(
 }
 
 #[component]
-fn Label(row: RwSignal<loopscope_engine::view::PodRow>) -> impl IntoView {
+fn Label(row: RwSignal<PodRow>) -> impl IntoView {
     let countdown = Signal::derive(move || row.with(|row| row.countdown));
+    let dial = Signal::derive(move || match row.with(|row| row.class) {
+        PodClass::Creating => "dial s-creating",
+        PodClass::NotReady => "dial s-notready",
+        PodClass::Terminating => "dial s-terminating",
+        PodClass::CrashLoop | PodClass::ImageError | PodClass::Failed => "dial s-bad",
+        _ => "dial",
+    });
     view! {
         <span class="mono"><i>{move || row.with(|row| row.stem.clone())}</i>{move || row.with(|row| row.tail.clone())}</span>
         <span class="pod-word">
-            <Show when=move || countdown.get().is_some()><Dial left=countdown/></Show>
+            <Show when=move || countdown.get().is_some()><Dial left=countdown class=dial/></Show>
             {move || row.with(|row| row.word.clone())}
         </span>
     }
