@@ -36,14 +36,20 @@ fn bring_up(replicas: usize, nodes: usize) -> (f64, u64, u64, Simulation) {
 }
 
 fn main() {
-    println!("{:>9} {:>6} {:>10} {:>12} {:>10} {:>12} {:>12}", "replicas", "nodes", "CPU s", "per pod µs", "virtual s", "events", "× before");
+    println!(
+        "{:>9} {:>6} {:>10} {:>12} {:>10} {:>12} {:>12}",
+        "replicas", "nodes", "CPU s", "per pod µs", "virtual s", "events", "× before"
+    );
     let mut before: Option<f64> = None;
     let largest = std::env::var("BENCH_MAX").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000);
     let sizes = [(10, 3), (100, 5), (1_000, 50), (10_000, 500)];
     for (replicas, nodes) in sizes.into_iter().filter(|(replicas, _)| *replicas <= largest) {
         let (took, virtual_s, events, simulation) = bring_up(replicas, nodes);
         let ratio = before.map_or_else(|| "-".into(), |before| format!("{:.1}", took / before));
-        println!("{replicas:>9} {nodes:>6} {took:>10.3} {:>12.1} {virtual_s:>10} {events:>12} {ratio:>12}", took * 1e6 / replicas as f64);
+        println!(
+            "{replicas:>9} {nodes:>6} {took:>10.3} {:>12.1} {virtual_s:>10} {events:>12} {ratio:>12}",
+            took * 1e6 / replicas as f64
+        );
         before = Some(took);
         if replicas >= 1_000 {
             let start = Instant::now();
@@ -51,7 +57,12 @@ fn main() {
             let clone = start.elapsed().as_secs_f64() * 1e3;
             let start = Instant::now();
             let frame = view::frame(&copy);
-            println!("{:>16} checkpoint {clone:.2} ms, frame of {} pods {:.2} ms", "", frame.map.n_pods, start.elapsed().as_secs_f64() * 1e3);
+            println!(
+                "{:>16} checkpoint {clone:.2} ms, frame of {} pods {:.2} ms",
+                "",
+                frame.map.n_pods,
+                start.elapsed().as_secs_f64() * 1e3
+            );
         }
     }
 }

@@ -112,7 +112,13 @@ fn a_new_image_rolls_out_within_surge_and_availability() {
     }
     let images: Vec<_> = pods(&simulation).iter().map(|pod| pod.spec.containers[0].image.clone()).collect();
     assert_eq!(images, ["nginx:1.28.0"; 3]);
-    let sizes: Vec<_> = simulation.api().objects().of_kind(Kind::ReplicaSet).filter_map(Object::as_replica_set).map(|set| set.spec.wanted()).collect();
+    let sizes: Vec<_> = simulation
+        .api()
+        .objects()
+        .of_kind(Kind::ReplicaSet)
+        .filter_map(Object::as_replica_set)
+        .map(|set| set.spec.wanted())
+        .collect();
     assert_eq!(sizes.iter().sum::<i32>(), 3);
     assert_eq!(sizes.len(), 2, "the old ReplicaSet stays for a rollback");
     assert_eq!(deployment(&simulation, "web").metadata.annotations["deployment.kubernetes.io/revision"], "2");
@@ -160,7 +166,11 @@ fn a_dead_node_is_found_after_fifty_seconds_and_emptied_after_three_hundred_more
     simulation.dispatch(Command::StartNode { node: victim.clone() });
     run_for(&mut simulation, 30_000);
     assert_eq!(readiness(&simulation), "True");
-    assert_eq!((pods(&simulation).len(), ready(&simulation)), (3, 3), "the old pod is finished off, nothing moves back");
+    assert_eq!(
+        (pods(&simulation).len(), ready(&simulation)),
+        (3, 3),
+        "the old pod is finished off, nothing moves back"
+    );
     let node = simulation.api().objects().get(&ObjectKey::node(victim.as_str())).and_then(Object::as_node).cloned();
     assert!(node.expect("there").spec.taints.is_empty());
 }
@@ -168,7 +178,8 @@ fn a_dead_node_is_found_after_fifty_seconds_and_emptied_after_three_hundred_more
 #[test]
 fn a_node_that_returns_in_time_keeps_its_pods() {
     let mut simulation = converged();
-    let names = |simulation: &Simulation| pods(simulation).iter().map(|pod| pod.metadata.name.clone()).collect::<Vec<_>>();
+    let names =
+        |simulation: &Simulation| pods(simulation).iter().map(|pod| pod.metadata.name.clone()).collect::<Vec<_>>();
     let before = names(&simulation);
     let node = pods(&simulation)[0].spec.node_name.to_string();
     simulation.dispatch(Command::StopNode { node: node.clone() });

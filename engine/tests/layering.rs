@@ -13,10 +13,7 @@ const LAYERS: [(&str, &[&str]); 9] = [
     ("controllers", &["api", "sim", "apiserver", "client", "note"]),
     ("environment", &["api", "sim", "client", "note"]),
     ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "note"]),
-    (
-        "view",
-        &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "world", "note"],
-    ),
+    ("view", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "world", "note"]),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -41,7 +38,9 @@ fn used_modules(text: &str) -> Vec<String> {
         let after = &code[at + marker.len()..];
         let list = after.strip_prefix('{').map(|rest| &rest[..rest.find("};").unwrap_or(rest.len())]);
         match list {
-            Some(list) => used.extend(list.split(',').map(|part| part.trim().chars().take_while(|c| is_name(*c)).collect())),
+            Some(list) => {
+                used.extend(list.split(',').map(|part| part.trim().chars().take_while(|c| is_name(*c)).collect()))
+            }
             None => used.push(after.chars().take_while(|c| is_name(*c)).collect()),
         }
     }
@@ -52,7 +51,9 @@ fn used_modules(text: &str) -> Vec<String> {
 /// What is wrong with a source file's use of other layers.
 fn violations(layer: &str, allowed: &[&str], file: &str, text: &str) -> Vec<String> {
     let forbidden = used_modules(text).into_iter().filter(|used| used != layer && !allowed.contains(&used.as_str()));
-    forbidden.map(|used| format!("{file}: `{layer}` must know nothing of `{used}`: arrows point from right to left only")).collect()
+    forbidden
+        .map(|used| format!("{file}: `{layer}` must know nothing of `{used}`: arrows point from right to left only"))
+        .collect()
 }
 
 #[test]
@@ -93,7 +94,18 @@ fn a_lower_layer_that_uses_a_higher_one_is_found() {
 fn the_engine_has_no_web_dependency() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let output = std::process::Command::new(env!("CARGO"))
-        .args(["tree", "--offline", "--locked", "--edges", "normal,build", "--prefix", "none", "--target", "all", "--manifest-path"])
+        .args([
+            "tree",
+            "--offline",
+            "--locked",
+            "--edges",
+            "normal,build",
+            "--prefix",
+            "none",
+            "--target",
+            "all",
+            "--manifest-path",
+        ])
         .arg(manifest)
         .args(["--package", "loopscope-engine"])
         .output()

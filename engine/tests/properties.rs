@@ -89,7 +89,13 @@ fn check_convergence(simulation: &Simulation) -> Result<(), TestCaseError> {
         let (wanted, status) = (deployment.spec.wanted(), &deployment.status);
         let name = &deployment.metadata.name;
         prop_assert_eq!(status.observed_generation, deployment.metadata.generation, "{} has not been looked at", name);
-        prop_assert_eq!((status.replicas, status.updated_replicas, status.available_replicas), (wanted, wanted, wanted), "{} {:?}", name, status);
+        prop_assert_eq!(
+            (status.replicas, status.updated_replicas, status.available_replicas),
+            (wanted, wanted, wanted),
+            "{} {:?}",
+            name,
+            status
+        );
         let pods = objects.controlled_by(deployment.metadata.uid).flat_map(|set| objects.controlled_by(set.meta().uid));
         let pods: Vec<_> = pods.filter_map(Object::as_pod).collect();
         prop_assert_eq!(pods.len(), wanted as usize, "nothing is left over of {}", name);

@@ -19,7 +19,9 @@ fn manifests() -> Vec<(String, String)> {
 }
 
 fn is_ready(object: &Object) -> bool {
-    object.as_deployment().is_some_and(|it| it.status.ready_replicas == it.spec.wanted() && it.status.available_replicas == it.spec.wanted())
+    object.as_deployment().is_some_and(|it| {
+        it.status.ready_replicas == it.spec.wanted() && it.status.available_replicas == it.spec.wanted()
+    })
 }
 
 /// sock-shop's published file lacks a line break before the separator that follows `user-db`: its node selector reads
@@ -39,8 +41,12 @@ fn the_one_mistake_in_them_is_refused_as_kubernetes_refuses_it_and_stops_nothing
     let errors: Vec<_> = outcome.problems.iter().filter(|it| it.severity == Severity::Error).collect();
     assert_eq!(errors.len(), 1, "{errors:#?}");
     assert_eq!((errors[0].line, errors[0].path.as_str()), (line, "spec.template.spec.nodeSelector"));
-    assert!(errors[0].message.starts_with("Invalid value: \"linux---\": a valid label must be"), "{}", errors[0].message);
-    let until = simulation.now() + Millis(180_000);
+    assert!(
+        errors[0].message.starts_with("Invalid value: \"linux---\": a valid label must be"),
+        "{}",
+        errors[0].message
+    );
+    let until = simulation.now() + Millis(240_000);
     assert!(simulation.run_until(until, 50_000_000));
     let ready = simulation.api().objects().of_kind(Kind::Deployment).filter(|object| is_ready(object)).count();
     assert_eq!(ready, 13, "all but user-db");
@@ -56,7 +62,7 @@ fn every_deployment_of_every_file_reaches_its_ready_count() {
         assert!(outcome.is_ok(), "{file}: {:#?}", outcome.problems);
         assert!(!outcome.lines.is_empty(), "{file} holds objects");
         assert!(outcome.lines.iter().all(|line| line.ends_with(" created")), "{file}: {:?}", outcome.lines);
-        let until = simulation.now() + Millis(180_000);
+        let until = simulation.now() + Millis(240_000);
         assert!(simulation.run_until(until, 50_000_000));
         for object in simulation.api().objects().of_kind(Kind::Deployment) {
             deployments += 1;
@@ -91,7 +97,11 @@ fn what_is_not_simulated_is_listed() {
             .collect();
         for kind in ["Service", "StatefulSet", "HorizontalPodAutoscaler", "ServiceAccount", "Ingress"] {
             let holds = text.lines().any(|line| line.trim_end() == format!("kind: {kind}"));
-            assert_eq!(holds, listed.iter().any(|message| message.starts_with(&format!("{kind} "))), "{file}: {kind}, {listed:#?}");
+            assert_eq!(
+                holds,
+                listed.iter().any(|message| message.starts_with(&format!("{kind} "))),
+                "{file}: {kind}, {listed:#?}"
+            );
         }
     }
 }

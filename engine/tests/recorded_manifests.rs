@@ -270,10 +270,10 @@ fn scalars_mean_what_they_mean_in_kubernetes() {
         }
     }
     assert_eq!(rows_seen, 1366);
-    let amounts = ["1e19", "9223372036854775808", "99999999999999999999", "10E", "0100m", "Gi", "e3"];
+    let amounts = ["0100m"];
     let of = |resource: &str| amounts.map(|it| format!("resources.requests.{resource} (quantity): {it}"));
     let (cpu, memory) = (of("cpu"), of("memory"));
-    only_known(&different, &[(&cpu, "quantities beyond 2^63 and without digits"), (&memory, "the same")]);
+    only_known(&different, &[(&cpu, "an octal that is none"), (&memory, "the same")]);
 }
 
 #[test]

@@ -239,7 +239,7 @@ impl PodSpec {
     /// What the pod asks of a node: the sum over its containers, or the largest init container where that is more.
     pub fn request(&self, resource: &str) -> Quantity {
         let of = |container: &Container| container.resources.requests.get(resource).map_or(0, |it| it.milli());
-        let sum: i64 = self.containers.iter().map(of).sum();
+        let sum = self.containers.iter().map(of).fold(0, i64::saturating_add);
         let init = self.init_containers.iter().map(of).max().unwrap_or(0);
         Quantity::from_milli(sum.max(init))
     }

@@ -28,8 +28,10 @@ const BINARY: [(&str, i128); 6] =
     [("Ei", 1 << 60), ("Pi", 1 << 50), ("Ti", 1 << 40), ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
 const DECIMAL: [(&str, i32); 10] =
     [("E", 18), ("P", 15), ("T", 12), ("G", 9), ("M", 6), ("k", 3), ("", 0), ("m", -3), ("u", -6), ("n", -9)];
-/// Kubernetes caps a quantity at 2⁶³ − 1.
-const MAX_NANO: i128 = (i64::MAX as i128) * NANO;
+/// Kubernetes caps a quantity with a binary suffix at 2⁶³ − 1.
+const MAX_BINARY_NANO: i128 = (i64::MAX as i128) * NANO;
+/// No other amount is larger here.
+const MAX_NANO: i128 = 10_i128.pow(36);
 
 impl Quantity {
     pub const ZERO: Self = Self { nano: 0, format: QuantityFormat::DecimalSi };
@@ -90,7 +92,7 @@ impl Default for Quantity {
 /// Reads `digits[.digits]` scaled by `10^power` (or by `factor`) into billionths, rounding away from zero.
 fn scale(digits: &str, factor: i128, power: i32) -> Option<i128> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    if whole.is_empty() && fraction.is_empty() || !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
+    if !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
         return None;
     }
     let mut mantissa: i128 = 0;
@@ -103,7 +105,7 @@ fn scale(digits: &str, factor: i128, power: i32) -> Option<i128> {
     let mut exponent = 9 + power - i32::try_from(fraction.len()).ok()?;
     let mut value = mantissa;
     if factor > 1 {
-        value = value.checked_mul(factor)?;
+        value = value.checked_mul(factor).unwrap_or(MAX_NANO);
     }
     while exponent > 0 {
         value = value.checked_mul(10).unwrap_or(MAX_NANO);
@@ -139,7 +141,12 @@ impl FromStr for Quantity {
             let exponent = suffix.strip_prefix(['e', 'E']).and_then(|rest| rest.parse::<i32>().ok()).ok_or(BAD)?;
             (1, exponent.clamp(-40, 40), QuantityFormat::DecimalExponent)
         };
+        if body.is_empty() {
+            return Err(BAD);
+        }
+        // A suffix without digits counts as 0, as in Kubernetes.
         let nano = scale(digits, factor, power).ok_or(BAD)?;
+        let nano = if format == QuantityFormat::BinarySi { nano.min(MAX_BINARY_NANO) } else { nano };
         Ok(Self { nano: sign * nano, format })
     }
 }

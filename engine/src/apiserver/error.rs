@@ -63,7 +63,8 @@ impl ApiError {
         if fields.is_empty() {
             return Ok(());
         }
-        let mut details: Vec<String> = fields.iter().map(|field| format!("{}: {}", field.path, field.message)).collect();
+        let mut details: Vec<String> =
+            fields.iter().map(|field| format!("{}: {}", field.path, field.message)).collect();
         let details = if details.len() == 1 { details.remove(0) } else { format!("[{}]", details.join(", ")) };
         let message = format!("{} \"{name}\" is invalid: {details}", kind.qualified_name());
         Err(Self { reason: Reason::Invalid, message, fields })

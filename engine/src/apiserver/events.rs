@@ -51,9 +51,16 @@ impl EventLog {
         self.events.iter()
     }
 
-    pub fn about<'a>(&'a self, kind: crate::api::Kind, namespace: &'a Name, name: &'a Name) -> impl Iterator<Item = &'a KubeEvent> {
+    pub fn about<'a>(
+        &'a self,
+        kind: crate::api::Kind,
+        namespace: &'a Name,
+        name: &'a Name,
+    ) -> impl Iterator<Item = &'a KubeEvent> {
         self.events.iter().filter(move |event| {
-            event.draft.about.name == *name && event.draft.about.kind == kind && event.draft.about.namespace == *namespace
+            event.draft.about.name == *name
+                && event.draft.about.kind == kind
+                && event.draft.about.namespace == *namespace
         })
     }
 }

@@ -86,6 +86,7 @@ impl ApiServer {
             object.meta_mut().name = name.into();
         }
         self.admit_namespace(kind, &object.meta().namespace)?;
+        drop_status(&mut object);
         apply_defaults(&mut object);
         if let Object::Pod(pod) = &mut object {
             admit_pod(Rc::make_mut(pod));
@@ -244,7 +245,13 @@ impl ApiServer {
         self.update(object, moment)
     }
 
-    fn apply(&mut self, kind: Kind, namespace: &Name, value: &Value, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
+    fn apply(
+        &mut self,
+        kind: Kind,
+        namespace: &Name,
+        value: &Value,
+        moment: &mut Moment<'_>,
+    ) -> Result<Answer, ApiError> {
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
         let key = ObjectKey::new(kind, namespace.clone(), name);
         let applied = value.to_string();
@@ -330,7 +337,14 @@ impl ApiServer {
 
 fn decode(kind: Kind, value: Value) -> Result<Object, ApiError> {
     Object::from_value(kind, value).map_err(|error| {
-        let message = format!("{} in version \"{}\" cannot be handled as a {}: {}: {}", kind.name(), kind.version(), kind.name(), error.path, error.message);
+        let message = format!(
+            "{} in version \"{}\" cannot be handled as a {}: {}: {}",
+            kind.name(),
+            kind.version(),
+            kind.name(),
+            error.path,
+            error.message
+        );
         let fields = vec![super::FieldError { path: error.path, message: error.message }];
         ApiError { reason: Reason::BadRequest, message, fields }
     })
@@ -352,6 +366,16 @@ fn keep_status(object: &mut Object, from: &Object) {
         (Object::ReplicaSet(it), Object::ReplicaSet(from)) => Rc::make_mut(it).status = from.status.clone(),
         (Object::Pod(it), Object::Pod(from)) => Rc::make_mut(it).status = from.status.clone(),
         (Object::Node(it), Object::Node(from)) => Rc::make_mut(it).status = from.status.clone(),
+        _ => {}
+    }
+}
+
+/// What a manifest says of a status is not for its author to say; nodes report theirs as they join.
+fn drop_status(object: &mut Object) {
+    match object {
+        Object::Deployment(it) if it.status != Default::default() => Rc::make_mut(it).status = Default::default(),
+        Object::ReplicaSet(it) if it.status != Default::default() => Rc::make_mut(it).status = Default::default(),
+        Object::Pod(it) if it.status != Default::default() => Rc::make_mut(it).status = Default::default(),
         _ => {}
     }
 }

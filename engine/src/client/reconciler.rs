@@ -76,7 +76,13 @@ pub trait Reconciler: Clone + 'static {
     fn start(&mut self, key: &ObjectKey) -> Self::State;
 
     /// The next step of a key's turn. `outcomes` answers the actions of the step before, in their order.
-    fn step(&mut self, context: &Context<'_>, key: &ObjectKey, state: &mut Self::State, outcomes: Vec<Outcome>) -> Stepped;
+    fn step(
+        &mut self,
+        context: &Context<'_>,
+        key: &ObjectKey,
+        state: &mut Self::State,
+        outcomes: Vec<Outcome>,
+    ) -> Stepped;
 
     /// The keys for which the loop's own clock asks a turn, and how long until it comes round again.
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {

@@ -36,9 +36,23 @@ pub enum What {
     /// A loop reached a phase of its turn for a key.
     Reached { by: LoopIndex, key: ObjectKey, phase: TurnPhase, facts: Facts },
     /// The API server wrote an object.
-    Wrote { author: Author, key: ObjectKey, method: &'static str, subresource: &'static str, effect: Effect, version: u64 },
+    Wrote {
+        author: Author,
+        key: ObjectKey,
+        method: &'static str,
+        subresource: &'static str,
+        effect: Effect,
+        version: u64,
+    },
     /// The API server refused a request.
-    Refused { author: Author, key: ObjectKey, method: &'static str, subresource: &'static str, code: u16, message: String },
+    Refused {
+        author: Author,
+        key: ObjectKey,
+        method: &'static str,
+        subresource: &'static str,
+        code: u16,
+        message: String,
+    },
     /// A turn failed and is tried again.
     Failed { by: LoopIndex, key: ObjectKey, error: String, retry: Millis },
     /// Something happened on a node: an image arrived, a process came up.

@@ -11,15 +11,30 @@ pub enum ContainerPhase {
     /// Nothing was done yet.
     Waiting,
     /// Its image is on the way.
-    Pulling { since: Time },
+    Pulling {
+        since: Time,
+    },
     /// Its image could not be had.
-    ImageFailed { at: Time },
+    ImageFailed {
+        at: Time,
+    },
     /// Created; its process comes up at the instant given.
-    Starting { until: Time },
-    Running { since: Time },
+    Starting {
+        until: Time,
+    },
+    Running {
+        since: Time,
+    },
     /// Told to stop; gone at the instant given.
-    Stopping { since: Time, until: Time },
-    Exited { code: i32, since: Time, at: Time },
+    Stopping {
+        since: Time,
+        until: Time,
+    },
+    Exited {
+        code: i32,
+        since: Time,
+        at: Time,
+    },
 }
 
 /// One container on a node.
@@ -83,10 +98,18 @@ pub struct NodeRuntime {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RuntimeCall {
     /// Makes room for a pod: its containers' names and images.
-    Create { containers: Vec<(Name, Name)> },
-    Pull { container: Name },
-    Start { container: Name },
+    Create {
+        containers: Vec<(Name, Name)>,
+    },
+    Pull {
+        container: Name,
+    },
+    Start {
+        container: Name,
+    },
     /// Terminates all containers, and kills what is left after the grace period in ms.
-    Stop { grace_ms: u64 },
+    Stop {
+        grace_ms: u64,
+    },
     Remove,
 }

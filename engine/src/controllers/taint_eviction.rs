@@ -73,7 +73,8 @@ impl Reconciler for TaintEviction {
             }
             Object::Node(node) => {
                 let old = change.old.as_ref().and_then(Object::as_node);
-                let evicting = |node: &Node| node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute").count();
+                let evicting =
+                    |node: &Node| node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute").count();
                 if old.map_or(0, |old| evicting(old)) == evicting(node) {
                     return Vec::new();
                 }

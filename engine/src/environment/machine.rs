@@ -36,7 +36,14 @@ impl Machine {
     }
 
     /// Carries out a call of the kubelet. Returns what will come of it, and when.
-    pub fn call(&mut self, key: &ObjectKey, uid: Uid, call: &RuntimeCall, behaviors: &Behaviors, now: Time) -> Vec<(Time, Occurrence)> {
+    pub fn call(
+        &mut self,
+        key: &ObjectKey,
+        uid: Uid,
+        call: &RuntimeCall,
+        behaviors: &Behaviors,
+        now: Time,
+    ) -> Vec<(Time, Occurrence)> {
         match call {
             RuntimeCall::Create { containers } => {
                 let containers =
@@ -98,17 +105,27 @@ impl Machine {
             let (takes, code) = if takes <= grace_ms { (takes, 0) } else { (grace_ms, 137) };
             let until = now + Millis(takes);
             container.phase = ContainerPhase::Stopping { since, until };
-            planned.push((until, Occurrence::Ended { pod, container: container.name.clone(), code, run: container.restarts }));
+            planned.push((
+                until,
+                Occurrence::Ended { pod, container: container.name.clone(), code, run: container.restarts },
+            ));
         }
         planned
     }
 
     /// Lets something happen. Returns what it means for which pods, and what will come of it.
-    pub fn occur(&mut self, occurrence: &Occurrence, behaviors: &Behaviors, now: Time) -> (Vec<Happening>, Vec<(Time, Occurrence)>) {
+    pub fn occur(
+        &mut self,
+        occurrence: &Occurrence,
+        behaviors: &Behaviors,
+        now: Time,
+    ) -> (Vec<Happening>, Vec<(Time, Occurrence)>) {
         match occurrence {
             Occurrence::Pulled { image } => (self.pulled(image, behaviors, now), Vec::new()),
             Occurrence::Started { pod, container } => self.started(*pod, container, behaviors, now),
-            Occurrence::Ended { pod, container, code, run } => (self.ended(*pod, container, *code, *run, now), Vec::new()),
+            Occurrence::Ended { pod, container, code, run } => {
+                (self.ended(*pod, container, *code, *run, now), Vec::new())
+            }
         }
     }
 
@@ -137,7 +154,13 @@ impl Machine {
         happenings
     }
 
-    fn started(&mut self, pod: Uid, name: &Name, behaviors: &Behaviors, now: Time) -> (Vec<Happening>, Vec<(Time, Occurrence)>) {
+    fn started(
+        &mut self,
+        pod: Uid,
+        name: &Name,
+        behaviors: &Behaviors,
+        now: Time,
+    ) -> (Vec<Happening>, Vec<(Time, Occurrence)>) {
         let key = self.runtime.pods.get(&pod).map(|record| record.key.clone());
         let (Some(key), Some(container)) = (key, self.container(pod, name)) else { return (Vec::new(), Vec::new()) };
         if !matches!(container.phase, ContainerPhase::Starting { until } if until <= now) {
@@ -148,9 +171,9 @@ impl Machine {
         container.serves_from = behavior.serve_ms.map_or(Time(u64::MAX), |ms| now + Millis(ms));
         let note = note!("container {} of {} runs", name, Arg::Short(key.name.clone()));
         let run = container.restarts;
-        let end = behavior.exit.map(|(after, code)| {
-            (now + Millis(after), Occurrence::Ended { pod, container: name.clone(), code, run })
-        });
+        let end = behavior
+            .exit
+            .map(|(after, code)| (now + Millis(after), Occurrence::Ended { pod, container: name.clone(), code, run }));
         (vec![(key, note)], end.into_iter().collect())
     }
 

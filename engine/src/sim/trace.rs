@@ -68,7 +68,9 @@ impl<P: Hash> Trace<P> {
 
     pub fn get(&self, seq: Seq) -> Option<&TraceEvent<P>> {
         let find = |ring: &VecDeque<TraceEvent<P>>| ring.binary_search_by_key(&seq, |event| event.seq).ok();
-        find(&self.kept).map(|index| &self.kept[index]).or_else(|| find(&self.background).map(|index| &self.background[index]))
+        find(&self.kept)
+            .map(|index| &self.kept[index])
+            .or_else(|| find(&self.background).map(|index| &self.background[index]))
     }
 
     /// The kept events that are not background, oldest first.
@@ -117,7 +119,10 @@ mod tests {
         trace.record(Time(1), None, true, "clock");
         let watch = trace.record(Time(2), Some(write), false, "watch");
         assert_eq!(trace.get(watch).map(|event| event.root), Some(command));
-        assert_eq!(trace.all_events().map(|event| event.what).collect::<Vec<_>>(), ["command", "write", "clock", "watch"]);
+        assert_eq!(
+            trace.all_events().map(|event| event.what).collect::<Vec<_>>(),
+            ["command", "write", "clock", "watch"]
+        );
         assert_eq!(trace.visible_count(), 3);
     }
 

@@ -43,7 +43,11 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
         yaml: to_yaml(&object.to_value()),
         can_delete: !matches!(key.kind, Kind::Node | Kind::Namespace | Kind::Lease),
         resource_version: meta.resource_version,
-        is_stopped: simulation.machines().get(&key.name).filter(|_| key.kind == Kind::Node).map(|machine| !machine.is_on),
+        is_stopped: simulation
+            .machines()
+            .get(&key.name)
+            .filter(|_| key.kind == Kind::Node)
+            .map(|machine| !machine.is_on),
         key: key.clone(),
     })
 }
@@ -98,16 +102,36 @@ fn deployment(it: &Deployment) -> (Vec<CompareRow>, Phrase) {
     let least = wanted - max_unavailable(&it.spec);
     let mut rows = vec![CompareRow {
         edit: Some(Edit::Replicas(wanted)),
-        ..row("replicas", wanted.to_string(), format!("{} ready", status.ready_replicas), (wanted - status.ready_replicas).into())
+        ..row(
+            "replicas",
+            wanted.to_string(),
+            format!("{} ready", status.ready_replicas),
+            (wanted - status.ready_replicas).into(),
+        )
     }];
-    rows.push(row("updated", wanted.to_string(), status.updated_replicas.to_string(), (wanted - status.updated_replicas).into()));
+    rows.push(row(
+        "updated",
+        wanted.to_string(),
+        status.updated_replicas.to_string(),
+        (wanted - status.updated_replicas).into(),
+    ));
     let want_available = if least == wanted { wanted.to_string() } else { format!("{least} or more") };
-    rows.push(row("available", want_available, status.available_replicas.to_string(), (least - status.available_replicas).max(0).into()));
+    rows.push(row(
+        "available",
+        want_available,
+        status.available_replicas.to_string(),
+        (least - status.available_replicas).max(0).into(),
+    ));
     let old = status.replicas - status.updated_replicas;
     let is = if old > 0 { format!("{} of older", pods_word(old)) } else { "same".into() };
     rows.extend(image_rows(&it.spec.template.spec.containers, &is, old > 0));
     let generation = it.metadata.generation;
-    rows.push(fact("generation", generation.to_string(), status.observed_generation.to_string(), generation != status.observed_generation));
+    rows.push(fact(
+        "generation",
+        generation.to_string(),
+        status.observed_generation.to_string(),
+        generation != status.observed_generation,
+    ));
     let missing = wanted - status.ready_replicas;
     let verdict = match missing {
         0 if old == 0 && status.replicas == wanted => "**As asked.** Nothing to do.".to_string(),
@@ -126,7 +150,12 @@ fn replica_set(it: &ReplicaSet) -> (Vec<CompareRow>, Phrase) {
             ..row("replicas", wanted.to_string(), status.replicas.to_string(), (wanted - status.replicas).into())
         },
         row("ready", wanted.to_string(), status.ready_replicas.to_string(), (wanted - status.ready_replicas).into()),
-        row("available", wanted.to_string(), status.available_replicas.to_string(), (wanted - status.available_replicas).into()),
+        row(
+            "available",
+            wanted.to_string(),
+            status.available_replicas.to_string(),
+            (wanted - status.available_replicas).into(),
+        ),
     ];
     if let Some(terminating) = status.terminating_replicas.filter(|n| *n > 0) {
         rows.push(fact("terminating", "not counted", terminating.to_string(), false));
@@ -135,7 +164,12 @@ fn replica_set(it: &ReplicaSet) -> (Vec<CompareRow>, Phrase) {
         rows.push(fact("image", container.image.clone(), "same", false));
     }
     let generation = it.metadata.generation;
-    rows.push(fact("generation", generation.to_string(), status.observed_generation.to_string(), generation != status.observed_generation));
+    rows.push(fact(
+        "generation",
+        generation.to_string(),
+        status.observed_generation.to_string(),
+        generation != status.observed_generation,
+    ));
     let verdict = match wanted - status.ready_replicas {
         0 => "**As asked.** Nothing to do.".to_string(),
         n if n > 0 => format!("**{} short.**", pods_word(n)),
@@ -180,7 +214,12 @@ fn node(simulation: &Simulation, it: &Node) -> (Vec<CompareRow>, Phrase) {
     let mebi = 1024 * 1024;
     let mut rows = vec![
         fact("ready", "True", it.readiness(), it.readiness() != "True"),
-        fact("cpu asked", format!("at most {}m", it.allocatable("cpu").milli()), format!("{}m", usage.cpu_milli), false),
+        fact(
+            "cpu asked",
+            format!("at most {}m", it.allocatable("cpu").milli()),
+            format!("{}m", usage.cpu_milli),
+            false,
+        ),
         fact(
             "memory asked",
             format!("at most {} Mi", it.allocatable("memory").units() / mebi),
@@ -204,7 +243,9 @@ fn node(simulation: &Simulation, it: &Node) -> (Vec<CompareRow>, Phrase) {
 fn stored(kind: Kind) -> Phrase {
     match kind.support() {
         Support::Simulated => Phrase::default(),
-        Support::StoredOnly => format!("**Not simulated.** The {} is stored and shown; no loop acts on it.", kind.name()).into(),
+        Support::StoredOnly => {
+            format!("**Not simulated.** The {} is stored and shown; no loop acts on it.", kind.name()).into()
+        }
     }
 }
 
@@ -216,7 +257,8 @@ fn conditions(object: &Object) -> Vec<ConditionRow> {
         Object::Node(it) => &it.status.conditions,
         _ => &[],
     };
-    let is_bad_when_true = |kind: &str| kind.ends_with("Pressure") || matches!(kind, "ReplicaFailure" | "DisruptionTarget");
+    let is_bad_when_true =
+        |kind: &str| kind.ends_with("Pressure") || matches!(kind, "ReplicaFailure" | "DisruptionTarget");
     all.iter()
         .map(|condition| ConditionRow {
             kind: condition.kind.clone(),

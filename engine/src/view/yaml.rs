@@ -79,7 +79,9 @@ fn scalar(out: &mut String, text: &str) {
     let first_is_plain = text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_(".contains(c));
     let looks_like_a_number = text.starts_with(|c: char| c.is_ascii_digit() || c == '.')
         && (text.parse::<f64>().is_ok() || text.bytes().all(|b| b.is_ascii_digit() || b"_:.-TZeEx+".contains(&b)));
-    let is_a_word = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"].iter().any(|word| text.eq_ignore_ascii_case(word));
+    let is_a_word = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
+        .iter()
+        .any(|word| text.eq_ignore_ascii_case(word));
     let breaks = text.contains(": ") || text.contains(" #") || text.ends_with(':') || text.ends_with(' ');
     if first_is_plain && !looks_like_a_number && !is_a_word && !breaks {
         out.push_str(text);

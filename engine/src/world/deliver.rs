@@ -18,7 +18,8 @@ impl Simulation {
         let lag = Millis(self.scenario.latency.watch);
         let is_for = |process: usize| {
             let process = self.processes.get(process)?;
-            let concerned = process.kind.watches(&change.object) || change.old.as_ref().is_some_and(|old| process.kind.watches(old));
+            let concerned = process.kind.watches(&change.object)
+                || change.old.as_ref().is_some_and(|old| process.kind.watches(old));
             (process.is_up && concerned).then_some(())
         };
         let node = match &change.object {
@@ -26,8 +27,7 @@ impl Simulation {
             object => &object.meta().name,
         };
         let kubelet = self.kubelets.get(node).copied();
-        let receivers: Vec<usize> =
-            (0..CENTRAL).chain(kubelet).filter(|process| is_for(*process).is_some()).collect();
+        let receivers: Vec<usize> = (0..CENTRAL).chain(kubelet).filter(|process| is_for(*process).is_some()).collect();
         for process in receivers {
             self.queue.after(lag, Happening::Deliver { process, version });
         }
@@ -57,12 +57,7 @@ impl Simulation {
             if wakeups.is_empty() {
                 continue;
             }
-            let what = What::Told {
-                to: at,
-                key: change.object.key(),
-                change: change.kind,
-                version: change.version,
-            };
+            let what = What::Told { to: at, key: change.object.key(), change: change.kind, version: change.version };
             let seq = self.trace.record(now, Some(change.cause), is_quiet, what);
             for (key, delay) in wakeups {
                 self.enqueue(at, key, delay, seq);
@@ -106,7 +101,14 @@ impl Simulation {
         for (key, object) in it.cache.iter() {
             if self.api.objects().get(key).is_none_or(|live| live.meta().uid != object.meta().uid) {
                 let kind = ChangeKind::Deleted;
-                changes.push(Change { version, kind, object: object.clone(), old: Some(object.clone()), at: now, cause });
+                changes.push(Change {
+                    version,
+                    kind,
+                    object: object.clone(),
+                    old: Some(object.clone()),
+                    at: now,
+                    cause,
+                });
             }
         }
         changes.sort_by_key(|change| change.kind != ChangeKind::Deleted);

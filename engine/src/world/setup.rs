@@ -58,16 +58,19 @@ impl Simulation {
             status.allocatable.insert(resource.into(), amount);
             status.capacity.insert(resource.into(), amount);
         }
-        let labels: Labels = [("kubernetes.io/hostname", setup.name.as_str()), ("kubernetes.io/os", "linux"), ("kubernetes.io/arch", "amd64")]
-            .into_iter()
-            .map(|(key, value)| (key.to_string(), value.to_string()))
-            .collect();
+        let labels: Labels = [
+            ("kubernetes.io/hostname", setup.name.as_str()),
+            ("kubernetes.io/os", "linux"),
+            ("kubernetes.io/arch", "amd64"),
+        ]
+        .into_iter()
+        .map(|(key, value)| (key.to_string(), value.to_string()))
+        .collect();
         let metadata = ObjectMeta { name: name.clone(), labels, ..ObjectMeta::default() };
         let mut node = Node { metadata, spec: NodeSpec::default(), status, ..Node::default() };
         report_well(&mut node, now);
         self.seed(began, Object::Node(Rc::new(node)));
-        let metadata =
-            ObjectMeta { name: name.clone(), namespace: "kube-node-lease".into(), ..ObjectMeta::default() };
+        let metadata = ObjectMeta { name: name.clone(), namespace: "kube-node-lease".into(), ..ObjectMeta::default() };
         let spec = LeaseSpec {
             holder_identity: setup.name.clone(),
             lease_duration_seconds: 40,

@@ -175,7 +175,9 @@ impl Simulation {
         let from = self.trace.last_seq();
         self.run_while(within, |simulation| {
             let newer = simulation.trace.events().rev().take_while(|event| event.seq > from);
-            !newer.into_iter().any(|event| matches!(event.what, What::Reached { phase: crate::client::TurnPhase::Act, .. }))
+            !newer
+                .into_iter()
+                .any(|event| matches!(event.what, What::Reached { phase: crate::client::TurnPhase::Act, .. }))
         })
     }
 
@@ -214,7 +216,13 @@ impl Simulation {
     }
 
     /// Carries out a request at the API server now, and lets watchers hear of it.
-    pub(super) fn execute(&mut self, request: &Request, author: Author, cause: Seq, is_background: bool) -> Result<Answer, ApiError> {
+    pub(super) fn execute(
+        &mut self,
+        request: &Request,
+        author: Author,
+        cause: Seq,
+        is_background: bool,
+    ) -> Result<Answer, ApiError> {
         let before = self.api.version();
         // The number that the trace event of this write will have: changes point at their write.
         let seq = Seq(self.trace.last_seq().0 + 1);
@@ -287,7 +295,9 @@ impl Simulation {
             Command::SetImage { target, container, image } => {
                 let patch = image_patch(self.api.objects().get(&target.key()), &container, &image);
                 match patch {
-                    Some(patch) => self.request(&target, "kubectl-set", Verb::Patch(target.key(), patch), "image updated", seq),
+                    Some(patch) => {
+                        self.request(&target, "kubectl-set", Verb::Patch(target.key(), patch), "image updated", seq)
+                    }
                     None => refused(&ApiError::not_found(&target.key())),
                 }
             }
@@ -427,7 +437,10 @@ fn describe(command: &Command) -> Note {
 fn image_patch(object: Option<&crate::api::Object>, container: &str, image: &str) -> Option<serde_json::Value> {
     let mut value = object?.to_value();
     let containers = value.pointer_mut("/spec/template/spec/containers")?;
-    let found = containers.as_array_mut()?.iter_mut().find(|it| it.get("name").and_then(|name| name.as_str()) == Some(container))?;
+    let found = containers
+        .as_array_mut()?
+        .iter_mut()
+        .find(|it| it.get("name").and_then(|name| name.as_str()) == Some(container))?;
     found["image"] = image.into();
     Some(serde_json::json!({ "spec": { "template": { "spec": { "containers": containers.clone() } } } }))
 }
@@ -460,7 +473,7 @@ fn located(document: &Document, error: &ApiError) -> Vec<Diagnostic> {
     }
     for it in &mut problems {
         it.document = document.index;
-        if let Some(span) = document.locate(&it.path) {
+        if let Some(span) = document.locate_refused(&it.path, &it.message) {
             (it.line, it.column, it.length) = (span.line, span.column, span.length);
         }
     }

@@ -129,7 +129,8 @@ impl Simulation {
         let n_requests = actions.iter().filter(|action| matches!(action, Action::Api(_))).count();
         if let Some(turn) = self.loops[at.0 as usize].active.get_mut(key) {
             turn.awaiting = n_requests;
-            turn.outcomes = actions.iter().map(|action| matches!(action, Action::Runtime(..)).then_some(Ok(None))).collect();
+            turn.outcomes =
+                actions.iter().map(|action| matches!(action, Action::Runtime(..)).then_some(Ok(None))).collect();
         }
         for (slot, action) in actions.into_iter().enumerate() {
             match action {

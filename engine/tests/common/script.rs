@@ -22,7 +22,11 @@ pub fn run() -> String {
     stage(&mut simulation, "deleted", 10_000);
     simulation.dispatch(Command::Scale { target: web.clone(), replicas: 7 });
     stage(&mut simulation, "scaled", 3_000);
-    simulation.dispatch(Command::SetImage { target: web.clone(), container: "nginx".into(), image: "nginx:1.28".into() });
+    simulation.dispatch(Command::SetImage {
+        target: web.clone(),
+        container: "nginx".into(),
+        image: "nginx:1.28".into(),
+    });
     stage(&mut simulation, "rolling", 4_000);
     simulation.dispatch(Command::StopNode { node: "node-2".into() });
     stage(&mut simulation, "node lost", 420_000);

@@ -195,7 +195,8 @@ impl Planned {
             }
             Planned::Status(status, _) => {
                 let facts: Facts =
-                    note!("write status: **{}** of **{}** available", status.available_replicas, status.replicas).into();
+                    note!("write status: **{}** of **{}** available", status.available_replicas, status.replicas)
+                        .into();
                 facts.with(note!("PUT deployments/status"))
             }
         }

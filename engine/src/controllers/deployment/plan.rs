@@ -43,9 +43,15 @@ enum Reason {
     Matches(i32),
     /// There is no ReplicaSet for the template.
     Missing,
-    Sizes { wanted: i32, now: i32 },
+    Sizes {
+        wanted: i32,
+        now: i32,
+    },
     /// A rollout goes on: up to date, and of old templates.
-    Rolling { updated: i32, old: i32 },
+    Rolling {
+        updated: i32,
+        old: i32,
+    },
     WaitsForOldPods,
     Paused,
     Deleting,
@@ -87,7 +93,8 @@ impl Plan {
 
     /// Plans a new size for a ReplicaSet, and for the rest of the plan takes it as done.
     fn resize(&mut self, name: &crate::api::Name, size: i32) -> bool {
-        let (wanted, max) = (self.deployment.spec.wanted(), self.deployment.spec.wanted() + max_surge(&self.deployment.spec));
+        let (wanted, max) =
+            (self.deployment.spec.wanted(), self.deployment.spec.wanted() + max_surge(&self.deployment.spec));
         let Some(slot) = self.sets.iter_mut().find(|set| set.metadata.name == *name) else { return false };
         let from = slot.spec.wanted();
         let set = Rc::make_mut(slot);
@@ -176,8 +183,7 @@ impl Plan {
         let old = self.old_sets();
         let sizes: Vec<SetSize> = old.iter().map(|set| Self::size_of(set)).collect();
         let targets = old_set_sizes(&self.deployment.spec, &new_size, &sizes);
-        self.reason =
-            Reason::Rolling { updated: new_size.replicas, old: sizes.iter().map(|size| size.replicas).sum() };
+        self.reason = Reason::Rolling { updated: new_size.replicas, old: sizes.iter().map(|size| size.replicas).sum() };
         for (set, target) in old.iter().zip(targets) {
             if set.spec.wanted() != target {
                 self.resize(&set.metadata.name, target);
@@ -240,7 +246,8 @@ impl Plan {
             }
             return;
         }
-        let old_left: i32 = self.old_sets().iter().map(|set| set.status.replicas + set.status.terminating_replicas.unwrap_or(0)).sum();
+        let old_left: i32 =
+            self.old_sets().iter().map(|set| set.status.replicas + set.status.terminating_replicas.unwrap_or(0)).sum();
         if has_pods && old_left > 0 {
             self.reason = Reason::WaitsForOldPods;
             return;
@@ -312,7 +319,9 @@ impl Plan {
                     let size = slot.spec.replicas;
                     *slot = written;
                     // A later write of this plan may already have another size in mind.
-                    if self.writes.iter().any(|write| matches!(write, Planned::Resize { set, .. } if set.metadata.name == slot.metadata.name)) {
+                    if self.writes.iter().any(
+                        |write| matches!(write, Planned::Resize { set, .. } if set.metadata.name == slot.metadata.name),
+                    ) {
                         Rc::make_mut(slot).spec.replicas = size;
                     }
                 }
@@ -346,13 +355,16 @@ impl Plan {
             }
             Reason::Sizes { wanted, now } => {
                 let sign = if wanted > now { "+" } else { "−" };
-                let facts: Facts =
-                    note!("**{} − {} = {}{}**", wanted, now, sign, (wanted - now).abs()).into();
+                let facts: Facts = note!("**{} − {} = {}{}**", wanted, now, sign, (wanted - now).abs()).into();
                 facts.with(note!("size of the ReplicaSet"))
             }
             Reason::Rolling { updated, old } => {
                 let facts: Facts = note!("**{}** up to date, **{}** old", updated, old).into();
-                facts.with(note!("of {}, at most {} more", self.deployment.spec.wanted(), max_surge(&self.deployment.spec)))
+                facts.with(note!(
+                    "of {}, at most {} more",
+                    self.deployment.spec.wanted(),
+                    max_surge(&self.deployment.spec)
+                ))
             }
             Reason::WaitsForOldPods => note!("waits until the old pods are gone").into(),
             Reason::Paused => note!("paused: no rollout").into(),

@@ -120,7 +120,11 @@ pub fn proportion(spec: &DeploymentSpec, set: &SetSize, status_replicas: i32, to
             Some(before) if before != 0 => before,
             _ => status_replicas,
         };
-        if before == 0 { 0 } else { (rounded(i64::from(set.replicas) * max, before.into()) - i64::from(set.replicas)) as i32 }
+        if before == 0 {
+            0
+        } else {
+            (rounded(i64::from(set.replicas) * max, before.into()) - i64::from(set.replicas)) as i32
+        }
     };
     let allowed = to_add - added;
     if to_add > 0 { fraction.min(allowed) } else { fraction.max(allowed) }

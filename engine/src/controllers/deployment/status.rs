@@ -38,7 +38,12 @@ fn sum(sets: &[Rc<ReplicaSet>], of: impl Fn(&ReplicaSet) -> i32) -> i32 {
 }
 
 /// The counts and the `Available` condition (`calculateStatus`).
-pub fn calculate(deployment: &Deployment, sets: &[Rc<ReplicaSet>], new: Option<&ReplicaSet>, now: Timestamp) -> DeploymentStatus {
+pub fn calculate(
+    deployment: &Deployment,
+    sets: &[Rc<ReplicaSet>],
+    new: Option<&ReplicaSet>,
+    now: Timestamp,
+) -> DeploymentStatus {
     let available = sum(sets, |set| set.status.available_replicas);
     let total = sum(sets, |set| set.spec.wanted());
     let mut status = DeploymentStatus {
@@ -101,7 +106,13 @@ fn is_timed_out(deployment: &Deployment, status: &DeploymentStatus, now: Timesta
 }
 
 /// Brings the `Progressing` and `ReplicaFailure` conditions up to date (`syncRolloutStatus`).
-pub fn judge_progress(deployment: &Deployment, status: &mut DeploymentStatus, sets: &[Rc<ReplicaSet>], new: Option<&ReplicaSet>, now: Timestamp) {
+pub fn judge_progress(
+    deployment: &Deployment,
+    status: &mut DeploymentStatus,
+    sets: &[Rc<ReplicaSet>],
+    new: Option<&ReplicaSet>,
+    now: Timestamp,
+) {
     let current = condition(&deployment.status.conditions, PROGRESSING);
     let was_complete = status.replicas == status.updated_replicas
         && current.is_some_and(|condition| condition.reason == "NewReplicaSetAvailable");

@@ -14,10 +14,21 @@ pub enum Work {
     /// Make room for the pod: names and images of its containers.
     Create(Vec<(Name, Name)>),
     Pull(Name, Name),
-    Start { container: Name, image: Name, restart: bool, pulled_in: Option<u64> },
+    Start {
+        container: Name,
+        image: Name,
+        restart: bool,
+        pulled_in: Option<u64>,
+    },
     /// A container that keeps exiting, or an image that cannot be had, is left alone for a while.
-    BackOff { container: Name, wait: Millis, is_new: bool },
-    Stop { grace_ms: u64 },
+    BackOff {
+        container: Name,
+        wait: Millis,
+        is_new: bool,
+    },
+    Stop {
+        grace_ms: u64,
+    },
     /// Everything has stopped: the pod object can go.
     Delete,
     /// The pod is gone from the API: what is left of it goes too.
@@ -68,7 +79,12 @@ pub fn decide(pod: Option<&Pod>, record: Option<&PodRecord>, runtime: Option<&No
     if record.is_stopping {
         return Work::Nothing;
     }
-    record.containers.iter().map(|container| work_of(pod, container, runtime, now)).find(|work| *work != Work::Nothing).unwrap_or(Work::Nothing)
+    record
+        .containers
+        .iter()
+        .map(|container| work_of(pod, container, runtime, now))
+        .find(|work| *work != Work::Nothing)
+        .unwrap_or(Work::Nothing)
 }
 
 fn work_of(pod: &Pod, container: &ContainerRecord, runtime: Option<&NodeRuntime>, now: Time) -> Work {

@@ -59,7 +59,11 @@ pub fn step(context: &Context<'_>, node: &Name, turn: &mut Turn, outcomes: Vec<O
                     events.push(RECORDER.normal(&ObjectKey::node(name.clone()), "NodeReady", message));
                 }
             }
-            let facts: Facts = if is_news { note!("renew the lease, report **Ready**").into() } else { note!("renew the lease").into() };
+            let facts: Facts = if is_news {
+                note!("renew the lease, report **Ready**").into()
+            } else {
+                note!("renew the lease").into()
+            };
             let step = Step::Act(facts.with(note!("PUT leases/{}", node)), actions);
             Stepped { events, is_background: !is_news, step }
         }

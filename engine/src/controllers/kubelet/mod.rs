@@ -96,7 +96,9 @@ fn find_record<'a>(
     pod: Option<&Rc<Pod>>,
 ) -> Option<(crate::api::Uid, &'a PodRecord)> {
     let runtime = context.runtime?;
-    let leftover = || runtime.pods.iter().find(|(uid, record)| record.key == *key && pod.is_none_or(|pod| pod.metadata.uid != **uid));
+    let leftover = || {
+        runtime.pods.iter().find(|(uid, record)| record.key == *key && pod.is_none_or(|pod| pod.metadata.uid != **uid))
+    };
     // Containers of an older pod of the same name must go before the new one can start.
     if let Some((uid, record)) = leftover().filter(|_| pod.is_none()) {
         return Some((*uid, record));
@@ -139,7 +141,8 @@ fn diff(turn: &mut Turn) -> Stepped {
     let facts: Facts = match work {
         Work::Create(spec) => {
             let n = spec.len();
-            let facts: Facts = note!("**{} − 0 = +{}** {}", n, n, if n == 1 { "container" } else { "containers" }).into();
+            let facts: Facts =
+                note!("**{} − 0 = +{}** {}", n, n, if n == 1 { "container" } else { "containers" }).into();
             facts.with(note!("nothing of it is here"))
         }
         Work::Pull(_, image) => {
@@ -204,7 +207,8 @@ fn run(
             (note!("start **{}**", container).into(), order(RuntimeCall::Start { container: container.clone() }))
         }
         Work::Stop { grace_ms } => {
-            let names = record.map(|(_, record)| record.containers.iter().map(|it| it.name.clone())).into_iter().flatten();
+            let names =
+                record.map(|(_, record)| record.containers.iter().map(|it| it.name.clone())).into_iter().flatten();
             events.extend(names.map(|name| RECORDER.normal(key, "Killing", format!("Stopping container {name}"))));
             let facts: Facts = note!("stop **{}**", Arg::Short(key.name.clone())).into();
             let facts = facts.with(note!("SIGTERM, {} of grace", Arg::Millis(*grace_ms)));
@@ -273,7 +277,10 @@ fn started_events(key: &ObjectKey, pod: &Pod, status: &crate::api::PodStatus) ->
     let runs = |statuses: &[crate::api::ContainerStatus], name: &Name| {
         statuses.iter().any(|it| it.name == *name && matches!(it.state, crate::api::ContainerState::Running(_)))
     };
-    let newly = status.container_statuses.iter().filter(|it| runs(&status.container_statuses, &it.name) && !runs(known, &it.name));
+    let newly = status
+        .container_statuses
+        .iter()
+        .filter(|it| runs(&status.container_statuses, &it.name) && !runs(known, &it.name));
     newly.map(|_| RECORDER.normal(key, "Started", "Container started".into())).collect()
 }
 

@@ -50,7 +50,10 @@ fn build(pod: &Pod, record: &PodRecord, context: &Context<'_>) -> PodStatus {
     status.conditions = conditions(pod, &status.phase, record, &containers, context.wall);
     status.start_time.get_or_insert(context.wall);
     status.observed_generation = pod.metadata.generation;
-    status.host_ip = format!("192.168.0.{}", 1 + u8::try_from(pod.spec.node_name.bytes().map(u32::from).sum::<u32>() % 250).unwrap_or(0));
+    status.host_ip = format!(
+        "192.168.0.{}",
+        1 + u8::try_from(pod.spec.node_name.bytes().map(u32::from).sum::<u32>() % 250).unwrap_or(0)
+    );
     if status.pod_ip.is_empty() && containers.iter().any(|it| matches!(it.state, ContainerState::Running(_))) {
         let low = pod.metadata.uid.0 as u32;
         status.pod_ip = format!("10.244.{}.{}", (low >> 8) % 250, 2 + low % 250);
@@ -59,7 +62,13 @@ fn build(pod: &Pod, record: &PodRecord, context: &Context<'_>) -> PodStatus {
     status
 }
 
-fn container_status(pod: &Pod, container: &ContainerRecord, ready: bool, now: Time, stamp: &impl Fn(Time) -> Timestamp) -> ContainerStatus {
+fn container_status(
+    pod: &Pod,
+    container: &ContainerRecord,
+    ready: bool,
+    now: Time,
+    stamp: &impl Fn(Time) -> Timestamp,
+) -> ContainerStatus {
     let ended = |(code, since, at): (i32, Time, Time)| {
         let reason = if code == 0 { "Completed" } else { "Error" };
         ContainerState::Terminated(ContainerTerminated {
@@ -70,15 +79,20 @@ fn container_status(pod: &Pod, container: &ContainerRecord, ready: bool, now: Ti
             finished_at: stamp(at),
         })
     };
-    let waiting = |reason: &str, message: String| ContainerState::Waiting(ContainerWaiting { reason: reason.into(), message });
+    let waiting =
+        |reason: &str, message: String| ContainerState::Waiting(ContainerWaiting { reason: reason.into(), message });
     let mut last = container.last_exit.map(ended);
     let state = match container.phase {
         ContainerPhase::Waiting | ContainerPhase::Pulling { .. } | ContainerPhase::Starting { .. } => match last {
             Some(_) => waiting("CrashLoopBackOff", String::new()),
             None => waiting("ContainerCreating", String::new()),
         },
-        ContainerPhase::ImageFailed { at } if at == now => waiting("ErrImagePull", format!("failed to pull and unpack image \"{}\": not found", container.image)),
-        ContainerPhase::ImageFailed { .. } => waiting("ImagePullBackOff", format!("Back-off pulling image \"{}\"", container.image)),
+        ContainerPhase::ImageFailed { at } if at == now => {
+            waiting("ErrImagePull", format!("failed to pull and unpack image \"{}\": not found", container.image))
+        }
+        ContainerPhase::ImageFailed { .. } => {
+            waiting("ImagePullBackOff", format!("Back-off pulling image \"{}\"", container.image))
+        }
         ContainerPhase::Running { since } | ContainerPhase::Stopping { since, .. } => {
             ContainerState::Running(ContainerRunning { started_at: stamp(since) })
         }
@@ -87,8 +101,20 @@ fn container_status(pod: &Pod, container: &ContainerRecord, ready: bool, now: Ti
             if restarts && at < now && container.crashes > 1 {
                 last = Some(ended((code, since, at)));
                 let delay = super::decide::restart_delay(container.crashes).0 / 1000;
-                let text = if delay % 60 == 0 { format!("{}m0s", delay / 60) } else if delay > 60 { format!("{}m{}s", delay / 60, delay % 60) } else { format!("{delay}s") };
-                waiting("CrashLoopBackOff", format!("back-off {text} restarting failed container={} pod={}_{}({})", container.name, pod.metadata.name, pod.metadata.namespace, pod.metadata.uid))
+                let text = if delay % 60 == 0 {
+                    format!("{}m0s", delay / 60)
+                } else if delay > 60 {
+                    format!("{}m{}s", delay / 60, delay % 60)
+                } else {
+                    format!("{delay}s")
+                };
+                waiting(
+                    "CrashLoopBackOff",
+                    format!(
+                        "back-off {text} restarting failed container={} pod={}_{}({})",
+                        container.name, pod.metadata.name, pod.metadata.namespace, pod.metadata.uid
+                    ),
+                )
             } else {
                 ended((code, since, at))
             }
@@ -120,21 +146,39 @@ fn phase(pod: &Pod, record: &PodRecord, containers: &[ContainerStatus]) -> &'sta
         _ => 0,
     };
     let failed = containers.iter().any(|status| code(status) != 0);
-    let ran = |status: &ContainerStatus| status.last_state.is_some() || over(status) || matches!(status.state, ContainerState::Running(_));
+    let ran = |status: &ContainerStatus| {
+        status.last_state.is_some() || over(status) || matches!(status.state, ContainerState::Running(_))
+    };
     if record.is_stopping && containers.iter().all(|status| !matches!(status.state, ContainerState::Running(_))) {
         return if failed || !containers.iter().any(ran) { "Failed" } else { "Succeeded" };
     }
     if is_final && !containers.is_empty() && containers.iter().all(over) {
         let retries = pod.spec.restart_policy == "OnFailure" && failed && !record.is_stopping;
-        return if retries { "Running" } else if failed { "Failed" } else { "Succeeded" };
+        return if retries {
+            "Running"
+        } else if failed {
+            "Failed"
+        } else {
+            "Succeeded"
+        };
     }
     if containers.iter().all(ran) && !containers.is_empty() { "Running" } else { "Pending" }
 }
 
-fn conditions(pod: &Pod, phase: &str, record: &PodRecord, containers: &[ContainerStatus], now: Timestamp) -> Vec<Condition> {
+fn conditions(
+    pod: &Pod,
+    phase: &str,
+    record: &PodRecord,
+    containers: &[ContainerStatus],
+    now: Timestamp,
+) -> Vec<Condition> {
     let unready: Vec<&str> = containers.iter().filter(|it| !it.ready).map(|it| it.name.as_str()).collect();
     let is_over = matches!(phase, "Succeeded" | "Failed");
-    let has_sandbox = !is_over && record.containers.iter().any(|it| !matches!(it.phase, ContainerPhase::Waiting | ContainerPhase::Pulling { .. }));
+    let has_sandbox = !is_over
+        && record
+            .containers
+            .iter()
+            .any(|it| !matches!(it.phase, ContainerPhase::Waiting | ContainerPhase::Pulling { .. }));
     let ready = || {
         let all_ready = unready.is_empty() && !containers.is_empty();
         let condition = Condition::new("Ready", all_ready);
@@ -142,7 +186,8 @@ fn conditions(pod: &Pod, phase: &str, record: &PodRecord, containers: &[Containe
             "Succeeded" => Condition::new("Ready", false).because("PodCompleted", ""),
             "Failed" => Condition::new("Ready", false).because("PodFailed", ""),
             _ if all_ready => condition,
-            _ => condition.because("ContainersNotReady", format!("containers with unready status: [{}]", unready.join(" "))),
+            _ => condition
+                .because("ContainersNotReady", format!("containers with unready status: [{}]", unready.join(" "))),
         }
     };
     let mut initialized = Condition::new("Initialized", true);

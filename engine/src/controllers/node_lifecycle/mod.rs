@@ -62,9 +62,8 @@ impl Reconciler for NodeLifecycle {
         let Object::Node(node) = &change.object else { return Vec::new() };
         let old = change.old.as_ref().and_then(Object::as_node);
         // A node's own word about its readiness, or a cordon, is answered at once; silence only by the pass.
-        let changed = old.is_none_or(|old| {
-            old.readiness() != node.readiness() || old.spec.unschedulable != node.spec.unschedulable
-        });
+        let changed = old
+            .is_none_or(|old| old.readiness() != node.readiness() || old.spec.unschedulable != node.spec.unschedulable);
         if changed { vec![(pass(), Millis(0))] } else { Vec::new() }
     }
 
@@ -120,7 +119,9 @@ impl NodeLifecycle {
             n => note!("**{}** nodes, **{}** silent", nodes.len(), n).into(),
         };
         let facts = match longest {
-            Some((name, silence)) => facts.with(note!("{} last heard {} ago", name, crate::client::Arg::Millis(silence.0))),
+            Some((name, silence)) => {
+                facts.with(note!("{} last heard {} ago", name, crate::client::Arg::Millis(silence.0)))
+            }
             None => facts,
         };
         let is_background = turn.work.is_empty();

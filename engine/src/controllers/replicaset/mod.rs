@@ -42,7 +42,10 @@ enum Stage {
     Diff,
     Act,
     /// A batch of creations is under way: its size, and how many are left after it.
-    Creating { batch: usize, left: usize },
+    Creating {
+        batch: usize,
+        left: usize,
+    },
     Deleting(Vec<Rc<Pod>>),
     Status,
     Finish,
@@ -167,7 +170,14 @@ impl ReplicaSetController {
     }
 
     /// The answers to a batch of creations: twice as many next, or none once one was refused (slow start).
-    fn created(&mut self, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>, batch: usize, left: usize) -> Stepped {
+    fn created(
+        &mut self,
+        key: &ObjectKey,
+        turn: &mut Turn,
+        outcomes: Vec<Outcome>,
+        batch: usize,
+        left: usize,
+    ) -> Stepped {
         let mut events = Vec::new();
         for outcome in outcomes {
             match outcome {

@@ -92,9 +92,8 @@ pub struct Candidate<'a> {
 
 fn reject(pod: &Pod, candidate: Candidate<'_>, asks: Usage) -> Vec<Rejection> {
     let Candidate { node, room, usage } = candidate;
-    let tolerates_cordon = || {
-        pod.spec.tolerations.iter().any(|it| it.tolerates("node.kubernetes.io/unschedulable", "", "NoSchedule"))
-    };
+    let tolerates_cordon =
+        || pod.spec.tolerations.iter().any(|it| it.tolerates("node.kubernetes.io/unschedulable", "", "NoSchedule"));
     if node.spec.unschedulable && !tolerates_cordon() {
         return vec![Rejection::Unschedulable];
     }
@@ -219,7 +218,11 @@ mod tests {
             "0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."
         );
         let mut tainted = node("d", "16");
-        tainted.spec.taints.push(crate::api::Taint { key: "x".into(), effect: "NoSchedule".into(), ..Default::default() });
+        tainted.spec.taints.push(crate::api::Taint {
+            key: "x".into(),
+            effect: "NoSchedule".into(),
+            ..Default::default()
+        });
         let all = nodes.iter().chain([&tainted]).map(empty);
         assert_eq!(
             place(&pod("5"), all).message(),
