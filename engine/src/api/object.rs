@@ -8,16 +8,40 @@ use serde_json::Value;
 use super::{Deployment, Generic, Kind, Lease, Name, Node, ObjectMeta, Pod, ReplicaSet};
 
 /// Which object: kind, namespace (empty for cluster-scoped kinds) and name.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+///
+/// Keys are ordered by kind and then by a hash: names of siblings begin alike, and comparing them letter by letter was
+/// the engine's largest single cost. Whatever a person sees is sorted by name where it is shown.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub struct ObjectKey {
     pub kind: Kind,
+    #[serde(skip)]
+    hash: u64,
     pub namespace: Name,
     pub name: Name,
 }
 
+impl std::hash::Hash for ObjectKey {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.kind.hash(state);
+        state.write_u64(self.hash);
+    }
+}
+
+/// FNV-1a over the namespace and the name.
+fn hash_of(namespace: &str, name: &str) -> u64 {
+    let bytes = namespace.bytes().chain([b'/']).chain(name.bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 impl ObjectKey {
     pub fn new(kind: Kind, namespace: impl Into<Name>, name: impl Into<Name>) -> Self {
-        Self { kind, namespace: namespace.into(), name: name.into() }
+        let (namespace, name) = (namespace.into(), name.into());
+        Self { kind, hash: hash_of(&namespace, &name), namespace, name }
+    }
+
+    /// What no key of a kind comes before.
+    pub fn first_of(kind: Kind) -> Self {
+        Self { kind, hash: 0, namespace: Name::default(), name: Name::default() }
     }
 
     pub fn node(name: impl Into<Name>) -> Self {
@@ -77,7 +101,7 @@ impl Object {
 
     pub fn key(&self) -> ObjectKey {
         let meta = self.meta();
-        ObjectKey { kind: self.kind(), namespace: meta.namespace.clone(), name: meta.name.clone() }
+        ObjectKey::new(self.kind(), meta.namespace.clone(), meta.name.clone())
     }
 
     /// The object as the API writes it, with `apiVersion` and `kind`.

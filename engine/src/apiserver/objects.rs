@@ -136,16 +136,12 @@ impl Objects {
     }
 
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Object> {
-        let from = ObjectKey::new(kind, Name::default(), Name::default());
+        let from = ObjectKey::first_of(kind);
         self.all.range(from..).take_while(move |(key, _)| key.kind == kind).map(|(_, object)| object)
     }
 
     pub fn in_namespace<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
-        let from = ObjectKey::new(kind, namespace.clone(), Name::default());
-        self.all
-            .range(from..)
-            .take_while(move |(key, _)| key.kind == kind && key.namespace == *namespace)
-            .map(|(_, object)| object)
+        self.of_kind(kind).filter(move |object| object.meta().namespace == *namespace)
     }
 
     /// What has this object as its controller.

@@ -29,7 +29,7 @@ fn deployments(simulation: &Simulation) -> impl Iterator<Item = &Rc<Deployment>>
 
 /// What to select at first: the first Deployment.
 pub fn first_key(simulation: &Simulation) -> Option<ObjectKey> {
-    simulation.api().objects().of_kind(Kind::Deployment).next().map(Object::key)
+    simulation.api().objects().of_kind(Kind::Deployment).map(Object::key).min_by(|a, b| a.name.cmp(&b.name))
 }
 
 fn summary(simulation: &Simulation) -> Summary {

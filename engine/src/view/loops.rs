@@ -119,7 +119,8 @@ fn chips(it: &Loop) -> (Vec<Chip>, usize) {
         chip(key, state)
     });
     let waiting = it.queue.waiting().map(|key| chip(key, ChipState::Waiting));
-    let delayed = it.queue.delayed().map(|(key, _)| chip(key, ChipState::Delayed));
+    let is_shown = |key: &ObjectKey| it.queue.running().chain(it.queue.waiting()).any(|shown| shown == key);
+    let delayed = it.queue.delayed().filter(|(key, _)| !is_shown(key)).map(|(key, _)| chip(key, ChipState::Delayed));
     let mut all: Vec<Chip> = running.chain(waiting).chain(delayed).collect();
     let more = all.len().saturating_sub(MAX_CHIPS);
     all.truncate(MAX_CHIPS);

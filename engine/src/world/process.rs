@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::api::{Name, Object, ObjectKey};
 use crate::apiserver::{Change, Objects};
@@ -85,7 +86,7 @@ impl Process {
 #[derive(Clone, Debug)]
 pub struct Cell {
     pub seq: Seq,
-    pub facts: Facts,
+    pub facts: Rc<Facts>,
     pub answer: Option<CellAnswer>,
 }
 
