@@ -4,6 +4,7 @@
 //! Only the fields that the simulation reads are typed; every other field of a manifest is kept in an `extra`
 //! map and written back unchanged, so that nothing a person wrote is lost.
 
+mod codec;
 mod condition;
 mod generic;
 mod int_or_percent;
@@ -17,6 +18,8 @@ mod selector;
 mod time;
 mod workload;
 
+pub(crate) use codec::record;
+pub use codec::{DecodeError, Field, Record, Visitor, read_value};
 pub use condition::*;
 pub use generic::*;
 pub use int_or_percent::*;
@@ -32,7 +35,3 @@ pub use workload::*;
 
 /// Fields of an object that the simulation does not read, kept as they were written.
 pub type Extra = std::collections::BTreeMap<String, serde_json::Value>;
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}

@@ -2,10 +2,11 @@ use std::fmt;
 use std::rc::Rc;
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Deployment, Generic, Kind, Lease, Name, Node, ObjectMeta, Pod, ReplicaSet};
+use super::{
+    DecodeError, Deployment, Field, Generic, Kind, Lease, Name, Node, ObjectMeta, Pod, ReplicaSet, read_value,
+};
 
 /// Which object: kind, namespace (empty for cluster-scoped kinds) and name.
 ///
@@ -106,8 +107,7 @@ impl Object {
 
     /// The object as the API writes it, with `apiVersion` and `kind`.
     pub fn to_value(&self) -> Value {
-        let body = each!(self, it => serde_json::to_value(&**it));
-        let mut value = body.unwrap_or_default();
+        let mut value = each!(self, it => it.write_always());
         if let Value::Object(map) = &mut value {
             map.insert("apiVersion".into(), self.kind().api_version().into());
             map.insert("kind".into(), self.kind().name().into());
@@ -155,16 +155,6 @@ impl Object {
     }
 }
 
-/// A field of the wrong type.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DecodeError {
-    /// `spec.replicas`, `spec.template.spec.containers[0].image`
-    pub path: String,
-    pub message: String,
-}
-
-fn decode<T: DeserializeOwned>(value: Value) -> Result<Rc<T>, DecodeError> {
-    serde_path_to_error::deserialize(value)
-        .map(Rc::new)
-        .map_err(|error| DecodeError { path: error.path().to_string(), message: error.inner().to_string() })
+fn decode<T: Field + Default>(value: Value) -> Result<Rc<T>, DecodeError> {
+    read_value(value).map(Rc::new)
 }
