@@ -328,12 +328,15 @@ impl Field for Quantity {
     }
 
     fn read(&mut self, value: Value) -> Result<(), DecodeError> {
+        let is_number = value.is_number();
         let text = match value {
             Value::String(text) => text,
-            Value::Number(number) => number.to_string(),
+            Value::Number(number) => number.to_string().replace("e+", "e"),
             _ => return Err(DecodeError::expected("a quantity such as 100m or 64Mi")),
         };
-        *self = text.parse().map_err(|message: &str| DecodeError { path: String::new(), message: message.into() })?;
+        let read: Quantity =
+            text.parse().map_err(|message: &str| DecodeError { path: String::new(), message: message.into() })?;
+        *self = if is_number { read.decimal() } else { read };
         Ok(())
     }
 }

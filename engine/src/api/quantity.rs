@@ -46,6 +46,12 @@ impl Quantity {
         Self { nano: i128::from(bytes) * NANO, format: QuantityFormat::BinarySi }
     }
 
+    /// The same amount, to be written with decimal suffixes.
+    #[must_use]
+    pub fn decimal(self) -> Self {
+        Self { format: QuantityFormat::DecimalSi, ..self }
+    }
+
     /// Thousandths of the unit, rounded up.
     pub fn milli(self) -> i64 {
         (-((-self.nano).div_euclid(NANO / 1000))).clamp(i64::MIN.into(), i64::MAX.into()) as i64
