@@ -3,12 +3,14 @@
 //! Nothing here knows what is simulated.
 
 mod digest;
+mod map;
 mod queue;
 mod random;
 mod time;
 mod trace;
 
 pub use digest::*;
+pub use map::*;
 pub use queue::*;
 pub use random::*;
 pub use time::*;

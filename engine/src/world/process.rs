@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::api::{Name, Object, ObjectKey};
@@ -11,7 +10,7 @@ use crate::controllers::node_lifecycle::NodeLifecycle;
 use crate::controllers::replicaset::ReplicaSetController;
 use crate::controllers::scheduler::Scheduler;
 use crate::controllers::taint_eviction::TaintEviction;
-use crate::sim::{Seq, Time};
+use crate::sim::{Map, Seq, Time};
 
 /// A program that runs loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,7 +116,7 @@ pub struct Loop {
     pub workers: usize,
     pub queue: WorkQueue,
     pub reconciler: AnyReconciler,
-    pub active: BTreeMap<ObjectKey, ActiveTurn>,
+    pub active: Map<ObjectKey, ActiveTurn>,
     /// Observe, Diff, Act of the newest turn that was no background.
     pub cells: [Option<Cell>; 3],
     /// The key of that turn.
@@ -135,7 +134,7 @@ impl Loop {
             workers,
             queue: WorkQueue::default(),
             reconciler,
-            active: BTreeMap::new(),
+            active: Map::default(),
             cells: [None, None, None],
             shown: None,
             turns: 0,

@@ -5,7 +5,6 @@
 
 mod health;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 pub use health::{Health, NodeWork, may_evict};
@@ -17,7 +16,7 @@ use crate::api::{
 use crate::apiserver::{Change, EventDraft, Objects, Request, Verb};
 use crate::client::{Action, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time};
 
 const RECORDER: Recorder = Recorder("node-controller");
 pub const NOT_READY: &str = "node.kubernetes.io/not-ready";
@@ -30,7 +29,7 @@ const EVICTION_INTERVAL: Millis = Millis(10_000);
 /// Watches over heartbeats.
 #[derive(Clone, Debug, Default)]
 pub struct NodeLifecycle {
-    health: BTreeMap<Name, Health>,
+    health: Map<Name, Health>,
     last_eviction: Option<Time>,
 }
 
@@ -97,7 +96,7 @@ impl NodeLifecycle {
         for node in &nodes {
             let lease = ObjectKey::new(Kind::Lease, "kube-node-lease", node.metadata.name.clone());
             let renewed = context.cache.get(&lease).and_then(Object::as_lease).and_then(|lease| lease.spec.renew_time);
-            let health = self.health.entry(node.metadata.name.clone()).or_insert_with(|| Health::new(context.now));
+            let health = self.health.or_insert_with(node.metadata.name.clone(), || Health::new(context.now));
             health.hear(renewed, node, context.now);
             if health.is_late(context.now) {
                 silent += 1;
