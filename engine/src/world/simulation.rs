@@ -411,7 +411,7 @@ impl Simulation {
 
 /// `deployment.apps/web`, as kubectl names an object it has changed.
 fn reference(key: &ObjectKey) -> String {
-    let kind = key.kind.name().to_lowercase();
+    let kind = key.kind.name().to_ascii_lowercase();
     match key.kind.group() {
         "" => format!("{kind}/{}", key.name),
         group => format!("{kind}.{group}/{}", key.name),
@@ -420,7 +420,7 @@ fn reference(key: &ObjectKey) -> String {
 
 /// A command in words, without the subject.
 fn describe(command: &Command) -> Note {
-    let kind = |target: &Target| target.kind.name().to_lowercase();
+    let kind = |target: &Target| target.kind.name().to_ascii_lowercase();
     match command {
         Command::Apply { .. } => note!("applied a manifest"),
         Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
