@@ -302,7 +302,10 @@ impl Simulation {
             }
             Command::Delete { target } => {
                 let verb = Verb::Delete(target.key(), DeleteOptions::default());
-                self.request(&target, "kubectl", verb, "deleted", seq)
+                match self.execute(&Request::new("kubectl", verb), Author::You, seq, false) {
+                    Ok(_) => Outcome { lines: vec![deletion(&target.key())], problems: Vec::new() },
+                    Err(error) => refused(&error),
+                }
             }
             Command::Cordon { node, on } => {
                 let target = Target { kind: Kind::Node, namespace: String::new(), name: node };
@@ -415,6 +418,16 @@ fn reference(key: &ObjectKey) -> String {
     match key.kind.group() {
         "" => format!("{kind}/{}", key.name),
         group => format!("{kind}.{group}/{}", key.name),
+    }
+}
+
+/// `pod "web-6d4cf56db6-4kx7m" deleted from default namespace`, as kubectl 1.36 says it.
+fn deletion(key: &ObjectKey) -> String {
+    let reference = reference(key);
+    let (kind, name) = reference.split_once('/').unwrap_or(("", &reference));
+    match &*key.namespace {
+        "" => format!("{kind} \"{name}\" deleted"),
+        namespace => format!("{kind} \"{name}\" deleted from {namespace} namespace"),
     }
 }
 
