@@ -1,6 +1,5 @@
 //! Which node: filters and scores as functions of plain values.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hash::Hash as _;
 
@@ -45,11 +44,18 @@ pub struct Placement {
     pub fitting: usize,
     pub total: usize,
     /// How many nodes were rejected for each reason; a node may have several.
-    pub rejections: BTreeMap<&'static str, usize>,
+    pub rejections: Vec<(&'static str, usize)>,
     pub without_victims: usize,
 }
 
 impl Placement {
+    fn reject(&mut self, reason: &'static str) {
+        match self.rejections.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => self.rejections.push((reason, 1)),
+        }
+    }
+
     /// `1 node(s) had untolerated taint(s), 3 Insufficient cpu`, in the order of the text as Kubernetes sorts it.
     pub fn reasons(&self) -> String {
         let mut reasons: Vec<String> = self.rejections.iter().map(|(text, count)| format!("{count} {text}")).collect();
@@ -153,7 +159,7 @@ pub fn place<'a>(pod: &Pod, nodes: impl Iterator<Item = Candidate<'a>>) -> Place
         if !reasons.is_empty() {
             placement.without_victims += usize::from(reasons.iter().all(Rejection::is_about_room));
             for reason in reasons {
-                *placement.rejections.entry(reason.message()).or_default() += 1;
+                placement.reject(reason.message());
             }
             continue;
         }
