@@ -1,11 +1,13 @@
 use leptos::prelude::*;
 use loopscope_engine::world::Scenario;
+use web_sys::Element;
 
 use crate::parts::{
-    Announcer, Dock, HelpDialog, Inspector, Jump, Loops, Map, TitleBar, Toasts, TransportBar, shortcuts,
+    announcer, dock, help_dialog, inspector, jump, loops, map, shortcuts, title_bar, toasts, transport_bar,
 };
 use crate::platform;
 use crate::session::{Part, Session};
+use crate::ui;
 
 /// The whole page around one simulation.
 #[component]
@@ -18,6 +20,11 @@ pub fn App(
     provide_context(session);
     let help_open = RwSignal::new(false);
     shortcuts(session, help_open);
+    let fill = move |app: Element| ui::mount(&app, page(session, help_open));
+    view! { <div class="app" use:fill></div> }
+}
+
+fn page(session: Session, help_open: RwSignal<bool>) -> ui::View {
     let part = move || match session.focus.part.get() {
         Part::Map => "map",
         Part::Loops => "loops",
@@ -25,24 +32,22 @@ pub fn App(
         Part::Manifest => "manifest",
         Part::Events => "events",
     };
-    view! {
+    ui::view! {
         <a class="skip" href="#map">"Skip to simulation"</a>
-        <div class="app">
-            <div class="frame" data-part=part>
-                <TitleBar help_open/>
-                <Jump/>
-                <main class="stage">
-                    <Loops/>
-                    <Map/>
-                </main>
-                <Inspector/>
-                <TransportBar/>
-                <Dock/>
-            </div>
-            <Toasts/>
-            <Announcer/>
-            <HelpDialog open=help_open/>
+        <div class="frame" data-part=part>
+            {title_bar(help_open)}
+            {jump()}
+            <main class="stage">
+                {loops()}
+                {map()}
+            </main>
+            {inspector()}
+            {transport_bar()}
+            {dock()}
         </div>
+        {toasts()}
+        {announcer()}
+        {help_dialog(help_open)}
     }
 }
 

@@ -1,21 +1,23 @@
 use leptos::prelude::*;
 use loopscope_engine::view::{Mark, PodClass};
 
+use crate::ui::{View, view};
+
 /// A shape of the sprite. The word beside it says the same, so assistive technology skips it.
-pub fn icon(class: &'static str, href: &'static str) -> AnyView {
-    view! { <svg class=class aria-hidden="true"><use href=href></use></svg> }.into_any()
+pub fn icon(class: &'static str, href: &'static str) -> View {
+    view! { <svg class=class aria-hidden="true"><use href=href></use></svg> }
 }
 
 /// A shape that changes.
 pub fn icon_of(
     class: impl Fn() -> &'static str + Send + 'static,
     href: impl Fn() -> &'static str + Send + 'static,
-) -> AnyView {
-    view! { <svg class=class aria-hidden="true"><use href=href></use></svg> }.into_any()
+) -> View {
+    view! { <svg class=class aria-hidden="true"><use href=href></use></svg> }
 }
 
 /// One of two shapes.
-pub fn icon_when(class: &'static str, on: Signal<bool>, yes: &'static str, no: &'static str) -> AnyView {
+pub fn icon_when(class: &'static str, on: Signal<bool>, yes: &'static str, no: &'static str) -> View {
     icon_of(move || class, move || if on.get() { yes } else { no })
 }
 

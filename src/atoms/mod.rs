@@ -5,7 +5,7 @@ mod icon;
 mod phrase;
 mod words;
 
-pub use dial::Dial;
+pub use dial::dial;
 pub use icon::{icon, icon_of, icon_when, mark_icon, pod_icon, pod_tile};
 pub use phrase::phrase;
 pub use words::{clock, plural, pod_class_name, signed, yes};

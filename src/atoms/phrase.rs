@@ -1,11 +1,16 @@
-use leptos::prelude::*;
 use loopscope_engine::view::Phrase;
 
+use crate::ui::{Content, View, view};
+
 /// A sentence with its bold parts.
-pub fn phrase(phrase: &Phrase) -> AnyView {
+pub fn phrase(phrase: &Phrase) -> View {
     let part = |(is_bold, text): (bool, &str)| {
         let text = text.to_owned();
-        if is_bold { view! { <b>{text}</b> }.into_any() } else { text.into_any() }
+        if is_bold {
+            view! { <b>{text}</b> }
+        } else {
+            text.content()
+        }
     };
-    phrase.parts().map(part).collect_view().into_any()
+    phrase.parts().map(part).collect()
 }

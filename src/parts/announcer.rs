@@ -1,10 +1,10 @@
 use leptos::prelude::*;
 
 use crate::session::session;
+use crate::ui::{View, view};
 
 /// Tells assistive technology what happened, in one sentence, seldom.
-#[component]
-pub fn Announcer() -> impl IntoView {
+pub fn announcer() -> View {
     let text = session().announcement;
-    view! { <p class="sr" role="status" aria-label="Simulation">{move || text.get()}</p> }.into_any()
+    view! { <p class="sr" role="status" aria-label="Simulation">{move || text.get()}</p> }
 }

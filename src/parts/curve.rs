@@ -3,6 +3,7 @@ use std::fmt::Write;
 use leptos::prelude::*;
 
 use crate::session::{Curve, session};
+use crate::ui::{View, memo, view};
 
 /// How much virtual time the curve shows.
 const SPAN_MS: u64 = 60_000;
@@ -10,11 +11,10 @@ const WIDTH: u64 = 600;
 const HEIGHT: u64 = 24;
 
 /// Want and is over the last minute, as frames showed them: the gap is what the loops work on.
-#[component]
-pub fn CurveView() -> impl IntoView {
+pub fn curve_view() -> View {
     let curve = session().curve;
     // A step of 50 ms is a quarter of a pixel: nothing finer is drawn.
-    let drawn = Memo::new(move |_| curve.with(|curve| (curve.now_ms / 50, curve.samples.clone())));
+    let drawn = memo(move || curve.with(|curve| (curve.now_ms / 50, curve.samples.clone())));
     let shapes = move || drawn.with(|_| curve.with(shapes));
     let label = move || {
         curve.with(|curve| match curve.samples.back() {
@@ -26,13 +26,12 @@ pub fn CurveView() -> impl IntoView {
         <figure class="curve-box">
             <figcaption><span class="key-ready">"ready"</span> <span class="key-want">"want"</span> <span class="sub">"last 60 s"</span></figcaption>
             <svg viewBox="0 -1 600 26" preserveAspectRatio="none" role="img" aria-label=label>
-                <path class="gap" d=move || shapes().gap></path>
-                <path class="want" d=move || shapes().want></path>
-                <path class="curve" d=move || shapes().ready></path>
+                <path class="gap" d={move || shapes().gap}></path>
+                <path class="want" d={move || shapes().want}></path>
+                <path class="curve" d={move || shapes().ready}></path>
             </svg>
         </figure>
     }
-    .into_any()
 }
 
 struct Shapes {

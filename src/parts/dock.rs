@@ -1,12 +1,12 @@
 use leptos::prelude::*;
 
-use super::{EventsPane, ManifestPane};
+use super::{events_pane, manifest_pane};
 use crate::atoms::yes;
 use crate::session::{Part, session};
+use crate::ui::{View, view};
 
 /// The panes below the transport bar: side by side where they fit, else behind tabs.
-#[component]
-pub fn Dock() -> impl IntoView {
+pub fn dock() -> View {
     let session = session();
     let tab = move |part: Part| {
         let selected = move || yes(session.focus.pane.get() == part);
@@ -21,7 +21,7 @@ pub fn Dock() -> impl IntoView {
         view! {
             <button
                 class="btn btn-s btn-quiet" type="button" role="tab" aria-selected=selected
-                on:click=move |_| session.focus.open(part)
+                on:click={move |_| session.focus.open(part)}
             >{label}</button>
         }
     };
@@ -29,10 +29,9 @@ pub fn Dock() -> impl IntoView {
         <section class="dock" aria-label="Dock">
             <div class="dock-tabs" role="tablist" aria-label="Dock">{tab(Part::Manifest)}{tab(Part::Events)}</div>
             <div class="dock-in">
-                <ManifestPane/>
-                <EventsPane/>
+                {manifest_pane()}
+                {events_pane()}
             </div>
         </section>
     }
-    .into_any()
 }

@@ -1,17 +1,17 @@
-use leptos::html::Div;
 use leptos::prelude::*;
 use loopscope_engine::view::EventRow;
+use web_sys::HtmlElement;
 
 use crate::atoms::{clock, icon, mark_icon, phrase, yes};
 use crate::platform;
 use crate::session::{Part, session};
+use crate::ui::{At, View, each, memo, view};
 
 /// What happened, newest last, each with the event that caused it.
-#[component]
-pub fn EventsPane() -> impl IntoView {
+pub fn events_pane() -> View {
     let session = session();
     let events = session.focus.events;
-    let list = NodeRef::<Div>::new();
+    let list = At::<HtmlElement>::new();
     // Follows the newest event unless the person has scrolled up.
     let follows = StoredValue::new(true);
     let scrolled = move |_| {
@@ -26,44 +26,34 @@ pub fn EventsPane() -> impl IntoView {
     });
     let live = move || if session.transport.playing.get() { "off" } else { "polite" };
     let is_open = move || session.focus.pane.get() == Part::Events;
-    let selected = Selector::new(move || session.focus.event.with(|event| event.as_ref().map(|(seq, _)| *seq)));
+    let selected = memo(move || session.focus.event.with(|event| event.as_ref().map(|(seq, _)| *seq)));
     view! {
         <section class="pane pane-events" class:is-open=is_open aria-labelledby="h-ev">
             <div class="pane-h"><h2 class="h" id="h-ev">"Events"</h2><span class="sub">"press one to see why it happened"</span></div>
-            <div class="log" tabindex="0" role="log" aria-live=live aria-labelledby="h-ev" node_ref=list on:scroll=scrolled>
-                <p class="empty-s" hidden=move || events.with(|it| !it.is_empty())>"Nothing has happened yet."</p>
+            <div class="log" tabindex="0" role="log" aria-live=live aria-labelledby="h-ev" at=list on:scroll=scrolled>
+                <p class="empty-s" hidden={move || events.with(|it| !it.is_empty())}>"Nothing has happened yet."</p>
                 <ol>
-                    <For
-                        each=move || events.get() key=|event| event.seq
-                        children=move |event| view! { <EventLine event selected=selected.clone()/> }
-                    />
+                    {each(move || events.get(), |event| event.seq.to_string(), move |event| event_line(event, selected))}
                 </ol>
             </div>
         </section>
     }
-    .into_any()
 }
 
-#[component]
-fn EventLine(
-    /// The line.
-    event: EventRow,
-    /// The event whose causes are shown.
-    selected: Selector<Option<u64>>,
-) -> impl IntoView {
+fn event_line(event: EventRow, selected: Memo<Option<u64>>) -> View {
     let session = session();
     let seq = event.seq;
     let (class, href) = mark_icon(event.mark);
-    let is_on = move || yes(selected.selected(&Some(seq)));
+    let is_on = move || yes(selected.get() == Some(seq));
     let cause = event.cause.map(|cause| {
         let label = ["Caused by event ", cause.to_string().as_str()].concat();
         view! {
-            <button class="by" type="button" aria-label=label on:click=move |_| session.select_event(cause)>"#" {cause}</button>
+            <button class="by" type="button" aria-label=label on:click={move |_| session.select_event(cause)}>"#" {cause}</button>
         }
     });
     view! {
-        <li class:is-you=event.is_yours>
-            <button class="what" type="button" aria-pressed=is_on on:click=move |_| session.select_event(seq)>
+        <li class:is-you={event.is_yours}>
+            <button class="what" type="button" aria-pressed=is_on on:click={move |_| session.select_event(seq)}>
                 <span class="no">{seq}</span>
                 <span class="at">{clock(event.time_ms)}</span>
                 {icon(class, href)}
@@ -73,5 +63,4 @@ fn EventLine(
             {cause}
         </li>
     }
-    .into_any()
 }

@@ -1,16 +1,13 @@
-use leptos::html::Dialog;
 use leptos::prelude::*;
+use web_sys::HtmlDialogElement;
 
 use super::shortcuts::{KEYS, set_single_keys, single_keys_on};
 use crate::atoms::icon;
+use crate::ui::{At, View, view};
 
 /// What one sees, and the keys.
-#[component]
-pub fn HelpDialog(
-    /// Whether it is shown.
-    open: RwSignal<bool>,
-) -> impl IntoView {
-    let dialog = NodeRef::<Dialog>::new();
+pub fn help_dialog(open: RwSignal<bool>) -> View {
+    let dialog = At::<HtmlDialogElement>::new();
     Effect::new(move |_| {
         if let Some(dialog) = dialog.get() {
             if open.get() {
@@ -21,21 +18,19 @@ pub fn HelpDialog(
         }
     });
     view! {
-        <dialog class="dialog" aria-labelledby="h-help" node_ref=dialog on:close=move |_| open.set(false)>
+        <dialog class="dialog" aria-labelledby="h-help" at=dialog on:close={move |_| open.set(false)}>
             <header>
                 <h2 id="h-help">"Help"</h2>
-                <button class="btn btn-s btn-icon btn-quiet" type="button" aria-label="Close" on:click=move |_| open.set(false)>
+                <button class="btn btn-s btn-icon btn-quiet" type="button" aria-label="Close" on:click={move |_| open.set(false)}>
                     {icon("i", "#i-x")}
                 </button>
             </header>
-            <div class="help"><Story/><Keys/></div>
+            <div class="help">{story()}{keys()}</div>
         </dialog>
     }
-    .into_any()
 }
 
-#[component]
-fn Story() -> impl IntoView {
+fn story() -> View {
     view! {
         <p>
             "You say what you want, in a manifest. Each loop compares that with what is, and does the next small thing about the difference. No loop knows the whole plan."
@@ -49,24 +44,21 @@ fn Story() -> impl IntoView {
         <p>"A whole turn takes milliseconds. At a readable speed time slows down while loops act, and is real time in between."</p>
         <p>"Delete a pod, change the replicas, kill a node: the loops answer. What is simulated follows Kubernetes 1.36."</p>
     }
-    .into_any()
 }
 
-#[component]
-fn Keys() -> impl IntoView {
+fn keys() -> View {
     let row = |(key, does): (&'static str, &'static str)| view! { <tr><th scope="row"><kbd>{key}</kbd></th><td>{does}</td></tr> };
     view! {
         <table class="keys-table">
             <caption class="h">"Keys"</caption>
-            <tbody>{KEYS.map(row).collect_view()}</tbody>
+            <tbody>{KEYS.map(row)}</tbody>
         </table>
         <label class="check">
             <input
-                type="checkbox" prop:checked=single_keys_on()
-                on:change=move |event| set_single_keys(event_target_checked(&event))
+                type="checkbox" prop:checked={single_keys_on()}
+                on:change={move |event| set_single_keys(event_target_checked(&event))}
             />
             "Single-key shortcuts"
         </label>
     }
-    .into_any()
 }

@@ -1,19 +1,18 @@
 use leptos::prelude::*;
 
 use crate::session::{Part, session};
+use crate::ui::{View, view};
 
 /// On a narrow screen: which part is shown.
-#[component]
-pub fn Jump() -> impl IntoView {
+pub fn jump() -> View {
     let focus = session().focus;
     let tab = move |part: Part| {
         let current = move || (focus.part.get() == part).then_some("true");
         view! {
-            <button type="button" aria-current=current on:click=move |_| focus.open(part)>{part.name()}</button>
+            <button type="button" aria-current=current on:click={move |_| focus.open(part)}>{part.name()}</button>
         }
     };
     view! {
-        <nav class="jump" aria-label="Parts">{Part::ALL.map(tab).collect_view()}</nav>
+        <nav class="jump" aria-label="Parts">{Part::ALL.map(tab)}</nav>
     }
-    .into_any()
 }

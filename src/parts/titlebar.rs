@@ -1,32 +1,28 @@
 use leptos::prelude::*;
 use loopscope_engine::view::{Convergence, PodClass, Summary};
+use web_sys::Event;
 
 use crate::atoms::{icon, icon_of, pod_class_name, pod_icon, signed, yes};
 use crate::platform;
 use crate::session::session;
+use crate::ui::{View, memo, view};
 
 /// What is wanted, what is, and the difference: the first thing one reads.
-#[component]
-pub fn TitleBar(
-    /// The help dialog is shown.
-    help_open: RwSignal<bool>,
-) -> impl IntoView {
+pub fn title_bar(help_open: RwSignal<bool>) -> View {
     let session = session();
     view! {
         <header class="bar">
             <h1 class="brand">{icon("i i20", "#brand")}<span>"Loopscope"</span></h1>
             <div class="bar-mid">
                 <p class="scenario">{session.scenario.get_value()}</p>
-                <Readout/>
+                {readout()}
             </div>
-            <Tools help_open/>
+            {tools(help_open)}
         </header>
     }
-    .into_any()
 }
 
-#[component]
-fn Readout() -> impl IntoView {
+fn readout() -> View {
     let summary = session().board.summary;
     let part = move |read: fn(&Summary) -> i32| summary.with(read).to_string();
     let is_off = move || summary.with(|it| it.difference() != 0);
@@ -45,16 +41,14 @@ fn Readout() -> impl IntoView {
                     <dt>"difference"</dt><dd>{move || signed(summary.with(Summary::difference))}</dd>
                 </div>
             </dl>
-            <div class="ro-state"><Word/><Slots/></div>
+            <div class="ro-state">{state()}{shapes()}</div>
         </section>
     }
-    .into_any()
 }
 
-#[component]
-fn Word() -> impl IntoView {
+fn state() -> View {
     let summary = session().board.summary;
-    let state = Memo::new(move |_| summary.with(|it| it.convergence));
+    let state = memo(move || summary.with(|it| it.convergence));
     let class = move || match state.get() {
         Convergence::Converged => "i s-ready",
         Convergence::Stuck => "i s-bad",
@@ -72,30 +66,28 @@ fn Word() -> impl IntoView {
         Convergence::Converging => "Converging",
         Convergence::Stuck => "Stuck",
     };
-    view! { <p class="ro-word">{icon_of(class, shape)}<span>{word}</span></p> }.into_any()
+    view! { <p class="ro-word">{icon_of(class, shape)}<span>{word}</span></p> }
 }
 
 /// One shape for each wanted replica.
-#[component]
-fn Slots() -> impl IntoView {
+fn shapes() -> View {
     let summary = session().board.summary;
-    let slots = Memo::new(move |_| summary.with(|it| (it.slots.clone(), it.more_slots)));
+    let slots = memo(move || summary.with(|it| (it.slots.clone(), it.more_slots)));
     let label = move || slots.with(|(slots, _)| counts(slots));
-    let shapes = move || {
+    let list = move || {
         slots.with(|(slots, _)| {
             let shape = |class: &PodClass| {
                 let (class, href) = pod_icon(*class);
                 view! { <li>{icon(class, href)}</li> }
             };
-            slots.iter().map(shape).collect_view()
+            slots.iter().map(shape).collect::<View>()
         })
     };
     let more = move || slots.with(|(_, more)| (*more > 0).then(|| ["+", more.to_string().as_str()].concat()));
     view! {
-        <ul class="slots" aria-label=label>{shapes}</ul>
+        <ul class="slots" aria-label=label>{list}</ul>
         {move || more().map(|text| view! { <span class="sub">{text}</span> })}
     }
-    .into_any()
 }
 
 /// `3 ready, 1 creating`
@@ -109,10 +101,9 @@ fn counts(slots: &[PodClass]) -> String {
     parts.join(", ")
 }
 
-#[component]
-fn Tools(help_open: RwSignal<bool>) -> impl IntoView {
+fn tools(help_open: RwSignal<bool>) -> View {
     let dark = RwSignal::new(platform::theme_is_dark());
-    let switch = move |_| {
+    let switch = move |_: Event| {
         let now_dark = !platform::theme_is_dark();
         platform::set_theme(now_dark);
         dark.set(now_dark);
@@ -121,12 +112,11 @@ fn Tools(help_open: RwSignal<bool>) -> impl IntoView {
         <div class="tools" role="toolbar" aria-label="Tools">
             <button
                 id="theme" class="btn btn-quiet" type="button" title="Dark theme (D)" aria-label="Dark theme"
-                aria-pressed=move || yes(dark.get()) on:click=switch
+                aria-pressed={move || yes(dark.get())} on:click=switch
             >{icon("i", "#i-theme")}<span aria-hidden="true">"Theme"</span></button>
-            <button class="btn btn-quiet" type="button" title="Help (?)" on:click=move |_| help_open.set(true)>
+            <button class="btn btn-quiet" type="button" title="Help (?)" on:click={move |_| help_open.set(true)}>
                 {icon("i", "#i-help")}<span>"Help"</span>
             </button>
         </div>
     }
-    .into_any()
 }

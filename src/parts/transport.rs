@@ -1,22 +1,20 @@
 use leptos::prelude::*;
 
-use super::CurveView;
+use super::curve_view;
 use crate::atoms::{clock, icon, icon_when};
 use crate::session::{SPEEDS, session};
+use crate::ui::{View, view};
 
 /// Play, step, skip, speed, and where in time we are.
-#[component]
-pub fn TransportBar() -> impl IntoView {
+pub fn transport_bar() -> View {
     view! {
         <section class="timeline" aria-label="Time">
-            <div class="transport"><TransportKeys/><Clock/><Speed/><CurveView/></div>
+            <div class="transport">{transport_keys()}{time()}{speed()}{curve_view()}</div>
         </section>
     }
-    .into_any()
 }
 
-#[component]
-fn TransportKeys() -> impl IntoView {
+fn transport_keys() -> View {
     let session = session();
     let playing = session.transport.playing;
     let name = move || if playing.get() { "Pause" } else { "Play" };
@@ -25,26 +23,24 @@ fn TransportKeys() -> impl IntoView {
         <div class="keys" role="group" aria-label="Transport">
             <button
                 class="btn btn-play" class:btn-main=invites type="button" title="Play or pause (Space)"
-                on:click=move |_| session.toggle()
+                on:click={move |_| session.toggle()}
             >{icon_when("i", playing.into(), "#i-pause", "#i-play")}<span>{name}</span></button>
-            <button class="btn" type="button" title="Next event (→)" aria-label="Next event" on:click=move |_| session.step()>
+            <button class="btn" type="button" title="Next event (→)" aria-label="Next event" on:click={move |_| session.step()}>
                 {icon("i", "#i-step")}<span aria-hidden="true">"Event"</span>
             </button>
             <button
                 class="btn" type="button" title="Next act of a loop (Shift+→)" aria-label="Next act"
-                on:click=move |_| session.step_to_act()
+                on:click={move |_| session.step_to_act()}
             >{icon("i", "#i-step-act")}<span aria-hidden="true">"Act"</span></button>
             <button
                 class="btn" type="button" title="Skip to the next change of any object (;)" aria-label="Skip to next change"
-                on:click=move |_| session.skip()
+                on:click={move |_| session.skip()}
             >{icon("i", "#i-skip")}<span aria-hidden="true">"Change"</span></button>
         </div>
     }
-    .into_any()
 }
 
-#[component]
-fn Clock() -> impl IntoView {
+fn time() -> View {
     let transport = session().transport;
     view! {
         <p class="clock">
@@ -52,18 +48,16 @@ fn Clock() -> impl IntoView {
             <small>"event " {move || transport.seq.get()}</small>
         </p>
     }
-    .into_any()
 }
 
-#[component]
-fn Speed() -> impl IntoView {
+fn speed() -> View {
     let session = session();
     let speed = session.transport.speed;
     let options = SPEEDS
         .iter()
         .enumerate()
-        .map(|(index, (name, _))| view! { <option value=index prop:selected=move || speed.get() == index>{*name}</option> })
-        .collect_view();
+        .map(|(index, (name, _))| view! { <option value={index.to_string()} prop:selected={move || speed.get() == index}>{*name}</option> })
+        .collect::<View>();
     let change = move |event| {
         if let Ok(index) = event_target_value(&event).parse() {
             session.set_speed(index);
@@ -77,7 +71,6 @@ fn Speed() -> impl IntoView {
                 {icon("i i12", "#i-down")}
             </span>
         </label>
-        <span class="sub behind" hidden=move || !session.transport.behind.get()>"as fast as this machine can"</span>
+        <span class="sub behind" hidden={move || !session.transport.behind.get()}>"as fast as this machine can"</span>
     }
-    .into_any()
 }

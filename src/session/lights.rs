@@ -1,5 +1,4 @@
-use std::collections::BTreeMap;
-
+use loopscope_engine::sim::Map;
 use loopscope_engine::view::{LoopId, LoopRow};
 
 /// The shortest time in wall ms that a lit phase stays lit while playing, so that it can be seen.
@@ -14,14 +13,14 @@ struct Held {
 
 /// Remembers which phases ran between two frames. Only trace events light anything.
 #[derive(Default)]
-pub struct Lights(BTreeMap<LoopId, Held>);
+pub struct Lights(Map<LoopId, Held>);
 
 impl Lights {
     /// Which phases of a row shine now.
     pub fn lit(&mut self, row: &LoopRow, wall: f64, playing: bool) -> [bool; 3] {
         let seqs = [0, 1, 2].map(|index| row.cells[index].as_ref().map_or(0, |cell| cell.seq));
         let is_new = !self.0.contains_key(&row.id);
-        let held = self.0.entry(row.id).or_default();
+        let held = self.0.or_default(row.id);
         let under_way = [0, 1, 2].map(|index| row.lit.is_some_and(|phase| phase as usize == index));
         for index in 0..3 {
             let ran = seqs[index] > held.seen[index] && !is_new;

@@ -1,7 +1,6 @@
-use std::collections::BTreeMap;
-
 use leptos::prelude::*;
 use loopscope_engine::api::{ObjectKey, Uid};
+use loopscope_engine::sim::{Map, Set};
 use loopscope_engine::view::{self, LoopId, LoopRow, MapView, NodeCard, PodRow};
 
 use super::{Board, COMPACT_FROM, Core, LoopEntry, NodeEntry, PodEntry, Session, put};
@@ -14,9 +13,9 @@ const LEAST_LOOPS: usize = 6;
 /// The signals behind the rows that are on the page.
 #[derive(Default)]
 pub struct Registry {
-    pods: BTreeMap<Uid, ArcRwSignal<PodRow>>,
-    nodes: BTreeMap<ObjectKey, NodeEntry>,
-    loops: BTreeMap<LoopId, LoopEntry>,
+    pods: Map<Uid, ArcRwSignal<PodRow>>,
+    nodes: Map<ObjectKey, NodeEntry>,
+    loops: Map<LoopId, LoopEntry>,
 }
 
 impl Registry {
@@ -90,9 +89,16 @@ impl Registry {
     }
 
     fn forget_gone(&mut self, unscheduled: &[PodEntry], nodes: &[NodeEntry]) {
-        let mut here: std::collections::BTreeSet<Uid> = unscheduled.iter().map(|pod| pod.uid).collect();
+        let mut here: Set<Uid> = Set::default();
+        for pod in unscheduled {
+            here.add(pod.uid);
+        }
         for node in nodes {
-            node.pods.with_untracked(|pods| here.extend(pods.iter().map(|pod| pod.uid)));
+            node.pods.with_untracked(|pods| {
+                pods.iter().for_each(|pod| {
+                    here.add(pod.uid);
+                })
+            });
         }
         self.pods.retain(|uid, _| here.contains(uid));
         if self.nodes.len() != nodes.len() {

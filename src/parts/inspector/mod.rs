@@ -7,15 +7,16 @@ mod why;
 use leptos::prelude::*;
 use loopscope_engine::api::Kind;
 use loopscope_engine::view::Inspection;
+use web_sys::Event;
 
 use crate::atoms::{icon, phrase, yes};
 use crate::session::{InspectTab, Session, session};
-use compare::Compare;
-use facts::Facts;
-use why::Why;
+use crate::ui::{View, memo, view, when};
+use compare::compare;
+use facts::facts;
+use why::why;
 
-#[component]
-pub fn Inspector() -> impl IntoView {
+pub fn inspector() -> View {
     let session = session();
     let inspection = session.focus.inspection;
     let title = move || {
@@ -26,20 +27,22 @@ pub fn Inspector() -> impl IntoView {
             }
         })
     };
-    let is_there = Memo::new(move |_| inspection.with(Option::is_some));
+    let is_there = memo(move || inspection.with(Option::is_some));
+    let tab = session.focus.tab;
     view! {
         <aside class="inspector" id="inspect" aria-labelledby="h-insp">
-            <div class="insp-h"><h2 id="h-insp" tabindex="-1">{title}</h2><Show when=move || is_there.get()><Tabs/></Show></div>
-            <Show when=move || is_there.get() fallback=Gone>
-                <Actions/>
-                {move || match session.focus.tab.get() {
-                    InspectTab::Compare => view! { <Compare/><Verdict/><Why/><Facts/> }.into_any(),
-                    InspectTab::Yaml => view! { <Yaml/> }.into_any(),
-                }}
-            </Show>
+            <div class="insp-h"><h2 id="h-insp" tabindex="-1">{title}</h2>{when(move || is_there.get(), tabs)}</div>
+            {when(move || is_there.get(), move || view! { {actions()}{move || content(tab.get())} })}
+            {when(move || !is_there.get(), gone)}
         </aside>
     }
-    .into_any()
+}
+
+fn content(tab: InspectTab) -> View {
+    untrack(|| match tab {
+        InspectTab::Compare => view! { {compare()}{verdict()}{why()}{facts()} },
+        InspectTab::Yaml => yaml(),
+    })
 }
 
 /// A part of the inspected object that is drawn only when it changes.
@@ -48,15 +51,14 @@ fn part<T: PartialEq + Clone + Default + Send + Sync + 'static>(
     read: impl Fn(&Inspection) -> T + Send + Sync + 'static,
 ) -> Memo<T> {
     let inspection = session.focus.inspection;
-    Memo::new(move |_| inspection.with(|it| it.as_ref().map(&read)).unwrap_or_default())
+    memo(move || inspection.with(|it| it.as_ref().map(&read)).unwrap_or_default())
 }
 
-#[component]
-fn Tabs() -> impl IntoView {
+fn tabs() -> View {
     let tab = session().focus.tab;
     let choice = move |name: &'static str, value: InspectTab| {
         view! {
-            <button type="button" role="tab" aria-selected=move || yes(tab.get() == value) on:click=move |_| tab.set(value)>
+            <button type="button" role="tab" aria-selected={move || yes(tab.get() == value)} on:click={move |_| tab.set(value)}>
                 {name}
             </button>
         }
@@ -66,12 +68,10 @@ fn Tabs() -> impl IntoView {
             {choice("Compare", InspectTab::Compare)}{choice("YAML", InspectTab::Yaml)}
         </div>
     }
-    .into_any()
 }
 
 /// What a person may do to the object.
-#[component]
-fn Actions() -> impl IntoView {
+fn actions() -> View {
     let session = session();
     let facts = part(session, |it| Some((it.key.clone(), it.can_delete, it.is_stopped)));
     let buttons = move || {
@@ -80,7 +80,7 @@ fn Actions() -> impl IntoView {
         let switch = is_stopped.map(|stopped| {
             let (verb, class) =
                 if stopped { ("Restore node", "btn btn-s") } else { ("Kill node", "btn btn-s btn-danger") };
-            let act = move |_| {
+            let act = move |_: Event| {
                 if stopped { session.restore_node(node.clone()) } else { session.kill_node(node.clone()) }
             };
             view! { <button class=class type="button" on:click=act>{icon("i i12", "#i-power")}{verb}</button> }
@@ -91,31 +91,28 @@ fn Actions() -> impl IntoView {
                 kind => (kind.name(), "btn btn-s"),
             };
             view! {
-                <button class=class type="button" on:click=move |_| session.delete(key.clone())>
+                <button class=class type="button" on:click={move |_| session.delete(key.clone())}>
                     {icon("i i12", "#i-trash")}{["Delete ", kind].concat()}
                 </button>
             }
         });
         Some(view! { {switch} {delete} })
     };
-    view! { <div class="insp-acts" role="group" aria-label="Actions">{buttons}</div> }.into_any()
+    view! { <div class="insp-acts" role="group" aria-label="Actions">{buttons}</div> }
 }
 
-#[component]
-fn Verdict() -> impl IntoView {
+fn verdict() -> View {
     let verdict = part(session(), |it| it.verdict.clone());
-    view! { <p class="insp-sec verdict">{move || verdict.with(phrase)}</p> }.into_any()
+    view! { <p class="insp-sec verdict">{move || verdict.with(phrase)}</p> }
 }
 
-#[component]
-fn Yaml() -> impl IntoView {
+fn yaml() -> View {
     let yaml = part(session(), |it| it.yaml.clone());
-    view! { <pre class="insp-yaml" tabindex="0" role="region" aria-label="YAML">{move || yaml.get()}</pre> }.into_any()
+    view! { <pre class="insp-yaml" tabindex="0" role="region" aria-label="YAML">{move || yaml.get()}</pre> }
 }
 
 /// Nothing is selected, or it no longer exists.
-#[component]
-fn Gone() -> impl IntoView {
+fn gone() -> View {
     let session = session();
     let text = move || match session.focus.selected.get() {
         Some(key) => [key.kind.name(), " ", &*key.name, " does not exist any more."].concat(),
@@ -124,9 +121,8 @@ fn Gone() -> impl IntoView {
     view! {
         <div class="insp-sec empty">
             <p>{text}</p>
-            <button class="btn btn-s" type="button" on:click=move |_| session.select_first()>"Show the first Deployment"</button>
+            <button class="btn btn-s" type="button" on:click={move |_| session.select_first()}>"Show the first Deployment"</button>
         </div>
-        <Why/>
+        {why()}
     }
-    .into_any()
 }

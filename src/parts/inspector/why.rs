@@ -5,10 +5,10 @@ use loopscope_engine::view::CauseLink;
 use super::part;
 use crate::atoms::icon;
 use crate::session::session;
+use crate::ui::{View, memo, view};
 
 /// A walk along causes, newest last: of the pressed event, else of the object's state.
-#[component]
-pub fn Why() -> impl IntoView {
+pub fn why() -> View {
     let session = session();
     let event = session.focus.event;
     let of_object = part(session, |it| it.why.clone());
@@ -20,30 +20,29 @@ pub fn Why() -> impl IntoView {
         None if is_off.get() => "Why is this happening?".to_owned(),
         None => "How did it come to this?".to_owned(),
     };
-    let links = Memo::new(move |_| {
+    let links = memo(move || {
         event.with(|event| event.as_ref().map(|(_, links)| links.clone())).unwrap_or_else(|| of_object.get())
     });
     let whole = RwSignal::new(false);
     let chain = move || links.with(|links| chain(links, whole));
     view! {
-        <section class="insp-sec" hidden=move || links.with(Vec::is_empty) aria-labelledby="h-why">
+        <section class="insp-sec" hidden={move || links.with(Vec::is_empty)} aria-labelledby="h-why">
             <div class="sec-h">
                 <h3 id="h-why">{title}</h3>
                 <button
-                    class="btn btn-s btn-quiet" type="button" hidden=move || event.with(Option::is_none)
-                    on:click=move |_| session.close_event()
+                    class="btn btn-s btn-quiet" type="button" hidden={move || event.with(Option::is_none)}
+                    on:click={move |_| session.close_event()}
                 >{icon("i i12", "#i-x")}"Close"</button>
             </div>
             <ol class="why">{chain}</ol>
         </section>
     }
-    .into_any()
 }
 
 /// So many links are shown of a long chain: the first and the last ones.
 const SHORT: usize = 8;
 
-fn chain(links: &[CauseLink], whole: RwSignal<bool>) -> AnyView {
+fn chain(links: &[CauseLink], whole: RwSignal<bool>) -> View {
     let session = session();
     let last = links.last().map(|link| link.seq);
     let link = |link: &CauseLink| {
@@ -51,11 +50,11 @@ fn chain(links: &[CauseLink], whole: RwSignal<bool>) -> AnyView {
         let is_last = Some(seq) == last;
         let delay = link.after_ms.map(|ms| ["+", duration(ms).as_str()].concat());
         view! {
-            <li class:is-you=link.is_you>
+            <li class:is-you={link.is_you}>
                 <span class="no">"#" {seq}</span>
                 <button
-                    type="button" class:here=is_last aria-current=is_last.then_some("true") title=link.text.clone()
-                    on:click=move |_| session.select_event(seq)
+                    type="button" class:here=is_last aria-current={is_last.then_some("true")} title={link.text.clone()}
+                    on:click={move |_| session.select_event(seq)}
                 >{link.text.clone()}</button>
                 <span class="dt">{delay}</span>
             </li>
@@ -63,19 +62,18 @@ fn chain(links: &[CauseLink], whole: RwSignal<bool>) -> AnyView {
     };
     let n_hidden = if whole.get() { 0 } else { links.len().saturating_sub(SHORT) };
     if n_hidden < 2 {
-        return links.iter().map(link).collect_view().into_any();
+        return links.iter().map(link).collect();
     }
     let (head, tail) = links.split_at(1);
     let text = [n_hidden.to_string().as_str(), " more between"].concat();
     view! {
-        {head.iter().map(link).collect_view()}
+        {head.iter().map(link).collect::<View>()}
         <li class="between">
             <span class="no">"…"</span>
-            <button type="button" class="sub" on:click=move |_| whole.set(true)>{text}</button>
+            <button type="button" class="sub" on:click={move |_| whole.set(true)}>{text}</button>
         </li>
-        {tail.iter().skip(n_hidden).map(link).collect_view()}
+        {tail.iter().skip(n_hidden).map(link).collect::<View>()}
     }
-    .into_any()
 }
 
 /// `12 ms`, `3.4 s`, `5 min`

@@ -6,18 +6,18 @@ use leptos::prelude::*;
 
 use crate::atoms::{icon, phrase, yes};
 use crate::session::{LoopEntry, session};
-use row::LoopRowView;
+use crate::ui::{Content, View, each, memo, view};
+use row::loop_row;
 
-#[component]
-pub fn Loops() -> impl IntoView {
+pub fn loops() -> View {
     let board = session().board;
-    let shown = Memo::new(move |_| {
+    let shown = memo(move || {
         let all = board.all_loops.get();
         board.loops.with(|rows| rows.iter().filter(|row| all || row.is_active).cloned().collect::<Vec<LoopEntry>>())
     });
     view! {
         <section class="loops" id="loops" aria-labelledby="h-loops">
-            <div class="panel-h"><h2 class="h" id="h-loops">"Loops"</h2><Now/><Which/></div>
+            <div class="panel-h"><h2 class="h" id="h-loops">"Loops"</h2>{now()}{which()}</div>
             <div class="col-heads" aria-hidden="true">
                 <span>"Queue"</span>
                 <div class="phases">
@@ -27,17 +27,15 @@ pub fn Loops() -> impl IntoView {
                 </div>
             </div>
             <ol class="loop-list">
-                <For each=move || shown.get() key=|row| row.id children=move |entry| view! { <LoopRowView entry shown/> }/>
+                {each(move || shown.get(), |row| row.id.0.to_string(), move |entry| loop_row(entry, shown))}
             </ol>
-            <Store/>
+            {store()}
         </section>
     }
-    .into_any()
 }
 
 /// The sentence of now; before anything happened, what to do.
-#[component]
-fn Now() -> impl IntoView {
+fn now() -> View {
     let session = session();
     let started = session.transport.started;
     let invitation = move || {
@@ -45,7 +43,6 @@ fn Now() -> impl IntoView {
             <span><b>"Press play"</b>": four kinds of loops will create what the manifest asks for."</span>
             <span class="sub">"Then delete a pod, and watch them replace it."</span>
         }
-        .into_any()
     };
     let sentence = move || {
         session.board.now.with(|now| {
@@ -54,7 +51,7 @@ fn Now() -> impl IntoView {
                 let because = (!now.because.is_empty()).then(|| {
                     let text = now.because.clone();
                     view! {
-                        <button class="because sub" type="button" title="Show why" on:click=move |_| session.select_event(seq)>
+                        <button class="because sub" type="button" title="Show why" on:click={move |_| session.select_event(seq)}>
                             {text}
                         </button>
                     }
@@ -63,18 +60,17 @@ fn Now() -> impl IntoView {
             })
         })
     };
-    view! { <p class="now">{move || if started.get() { sentence().into_any() } else { invitation() }}</p> }.into_any()
+    view! { <p class="now">{move || if started.get() { sentence().content() } else { invitation() }}</p> }
 }
 
 /// Only loops that ran lately, or all.
-#[component]
-fn Which() -> impl IntoView {
+fn which() -> View {
     let board = session().board;
     let n_active = move || board.loops.with(|rows| rows.iter().filter(|row| row.is_active).count());
     let n_all = move || board.loops.with(Vec::len);
     let choice = move |name: &'static str, all: bool, count: Signal<usize>| {
         view! {
-            <button type="button" aria-pressed=move || yes(board.all_loops.get() == all) on:click=move |_| board.all_loops.set(all)>
+            <button type="button" aria-pressed={move || yes(board.all_loops.get() == all)} on:click={move |_| board.all_loops.set(all)}>
                 {name} " " {move || count.get()}
             </button>
         }
@@ -85,20 +81,17 @@ fn Which() -> impl IntoView {
             {choice("All", true, Signal::derive(n_all))}
         </div>
     }
-    .into_any()
 }
 
 /// The API server, which closes every loop.
-#[component]
-fn Store() -> impl IntoView {
+fn store() -> View {
     let store = session().board.store;
     let flight = move || store.with(|it| it.in_flight.as_ref().map(|(_, request)| request.clone()));
     view! {
         <div class="store">
             <p><b>"API server"</b> " rv " <b>{move || store.with(|it| it.resource_version)}</b></p>
             <p class="store-watch">{move || store.with(|it| it.watches)} " watches"</p>
-            <p class="flight" hidden=move || flight().is_none()><span class="clip">{flight}</span></p>
+            <p class="flight" hidden={move || flight().is_none()}><span class="clip">{flight}</span></p>
         </div>
     }
-    .into_any()
 }

@@ -3,6 +3,7 @@ use loopscope_engine::view::{ChipState, LoopRow, PhaseCell};
 
 use crate::atoms::{icon, icon_of, phrase};
 use crate::session::{LoopEntry, session};
+use crate::ui::{Content, View, memo, view, when};
 
 const NAMES: [&str; 3] = ["Observe", "Diff", "Act"];
 const ICONS: [[&str; 2]; 3] =
@@ -10,13 +11,7 @@ const ICONS: [[&str; 2]; 3] =
 const RINGS: [&str; 3] = ["#ring-observe", "#ring-diff", "#ring-act"];
 
 /// One loop: queue, and what its last turn observed, found different and did.
-#[component]
-pub fn LoopRowView(
-    /// The loop.
-    entry: LoopEntry,
-    /// All rows on the page, to draw the request's wire past the rows below.
-    shown: Memo<Vec<LoopEntry>>,
-) -> impl IntoView {
+pub fn loop_row(entry: LoopEntry, shown: Memo<Vec<LoopEntry>>) -> View {
     let LoopEntry { id, row, lit, .. } = entry;
     let row = RwSignal::from(row);
     let lit = RwSignal::from(lit);
@@ -24,7 +19,7 @@ pub fn LoopRowView(
     let is_lit = move || lit.get().contains(&true);
     let label = move |what: &'static str| move || row.with(|row| [what, row.name.as_str()].concat());
     let store = session().board.store;
-    let sender = Memo::new(move |_| {
+    let sender = memo(move || {
         let from = store.with(|store| store.in_flight.as_ref().map(|(from, _)| *from));
         shown.with(|rows| {
             let place = |id| rows.iter().position(|row| row.id == id);
@@ -35,22 +30,20 @@ pub fn LoopRowView(
     let passes = move || sender.get().is_some_and(|(from, here)| from < here);
     view! {
         <li class="loop" class:is-acting=is_current class:is-lit=is_lit>
-            <Identity row lit/>
+            {identity(row, lit)}
             <span class="wire wire-in" aria-hidden="true"><span class="tip"></span></span>
-            <Queue row/>
-            <ol class="phases" aria-label=label("Last turn of ")>
-                {[0, 1, 2].map(|index| view! { <PhaseView row lit index/> })}
+            {chips(row)}
+            <ol class="phases" aria-label={label("Last turn of ")}>
+                {[0, 1, 2].map(|index| phase_view(row, lit, index))}
             </ol>
             <span class="wire wire-out" class:from=sends class:pass=passes aria-hidden="true">
-                <Show when=sends><span class="half"></span><span class="dot"></span></Show>
+                {when(sends, || view! { <span class="half"></span><span class="dot"></span> })}
             </span>
         </li>
     }
-    .into_any()
 }
 
-#[component]
-fn Identity(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>) -> impl IntoView {
+fn identity(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>) -> View {
     let ring = move || match row.with(|row| row.is_down) {
         true => "#ring-off",
         false => match latest(&lit.get(), row) {
@@ -76,7 +69,6 @@ fn Identity(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>) -> impl IntoView {
             <p class="sub">{move || row.with(|row| row.waits.clone())}</p>
         </div>
     }
-    .into_any()
 }
 
 /// The phase to draw in the ring: the one under way, else the lit one that ran last.
@@ -88,24 +80,23 @@ fn latest(lit: &[bool; 3], row: RwSignal<LoopRow>) -> Option<usize> {
     })
 }
 
-#[component]
-fn Queue(row: RwSignal<LoopRow>) -> impl IntoView {
-    let queue = Memo::new(move |_| row.with(|row| (row.queue.clone(), row.more)));
+fn chips(row: RwSignal<LoopRow>) -> View {
+    let queue = memo(move || row.with(|row| (row.queue.clone(), row.more)));
     let label = move || row.with(|row| ["Queue of ", row.name.as_str()].concat());
-    let chips = move || {
+    let list = move || {
         queue.with(|(chips, more)| {
             if chips.is_empty() {
-                return view! { <li class="faint">"empty"</li> }.into_any();
+                return view! { <li class="faint">"empty"</li> };
             }
             let chip = |chip: &loopscope_engine::view::Chip| {
                 let (class, means) = chip_words(chip.state);
-                view! { <li><span class=class title=chip.text.clone()>{chip.text.clone()}</span><span class="sr">{means}</span></li> }
+                view! { <li><span class=class title={chip.text.clone()}>{chip.text.clone()}</span><span class="sr">{means}</span></li> }
             };
             let more = (*more > 0).then(|| view! { <li class="sub more">"+" {*more}</li> });
-            view! { {chips.iter().map(chip).collect_view()} {more} }.into_any()
+            view! { {chips.iter().map(chip).collect::<View>()} {more} }
         })
     };
-    view! { <ul class="queue" aria-label=label>{chips}</ul> }.into_any()
+    view! { <ul class="queue" aria-label=label>{list}</ul> }
 }
 
 fn chip_words(state: ChipState) -> (&'static str, &'static str) {
@@ -117,25 +108,23 @@ fn chip_words(state: ChipState) -> (&'static str, &'static str) {
     }
 }
 
-#[component]
-fn PhaseView(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>, index: usize) -> impl IntoView {
-    let cell = Memo::new(move |_| row.with(|row| row.cells[index].clone()));
+fn phase_view(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>, index: usize) -> View {
+    let cell = memo(move || row.with(|row| row.cells[index].clone()));
     let is_lit = move || lit.get()[index];
     let is_step = move || (latest(&lit.get(), row) == Some(index)).then_some("step");
     let is_failed = move || cell.with(|cell| cell.as_ref().is_some_and(|cell| cell.failed));
-    let text = move |read: fn(&PhaseCell) -> AnyView| cell.with(|cell| cell.as_ref().map(read));
+    let text = move |read: fn(&PhaseCell) -> View| cell.with(|cell| cell.as_ref().map(read));
     view! {
         <li class="phase" class:on=is_lit class:is-failed=is_failed aria-current=is_step>
             <span class="ph-name">
                 {icon_of(|| "i i12", move || ICONS[index][usize::from(is_lit())])}{NAMES[index]}
             </span>
             <p>{move || text(|cell| phrase(&cell.text))}</p>
-            <p class="sub">{move || text(|cell| cell.detail.clone().into_any())}</p>
+            <p class="sub">{move || text(|cell| cell.detail.clone().content())}</p>
             <span class="phase-mark" aria-hidden="true">
-                <Show when=is_lit>{move || icon("i i14", ICONS[index][1])}</Show>
-                <Show when=move || is_failed() && !is_lit()>{move || icon("i i14 s-bad", "#m-error")}</Show>
+                {when(is_lit, move || icon("i i14", ICONS[index][1]))}
+                {when(move || is_failed() && !is_lit(), || icon("i i14 s-bad", "#m-error"))}
             </span>
         </li>
     }
-    .into_any()
 }

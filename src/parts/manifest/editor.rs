@@ -1,11 +1,13 @@
-use leptos::html::{Div, Textarea};
 use leptos::prelude::*;
 use loopscope_engine::manifest::{Diagnostic, Severity};
+use wasm_bindgen::JsCast;
+use web_sys::{ClipboardEvent, Element, HtmlTextAreaElement};
 
 use super::lexer;
 use super::n_errors;
 use crate::atoms::icon;
 use crate::session::session;
+use crate::ui::{At, View, memo, view};
 
 /// Longer lines are not coloured to their end: nobody reads them here.
 const MAX_COLOURED: usize = 400;
@@ -23,15 +25,9 @@ struct Window {
 }
 
 /// A text field with line numbers, marks and colours. Only the lines in sight are drawn.
-#[component]
-pub fn EditorView(
-    /// The text field.
-    field: NodeRef<Textarea>,
-    /// Is given the text when it changes.
-    on_text: Callback<String>,
-) -> impl IntoView {
+pub fn editor_view(field: At<HtmlTextAreaElement>, on_text: Callback<String>) -> View {
     let editor = session().editor;
-    let ruler = NodeRef::<Div>::new();
+    let ruler = At::<Element>::new();
     let window = RwSignal::new(Window { count: 40, ..Window::default() });
     let look = move || {
         if let (Some(field), Some(ruler)) = (field.get_untracked(), ruler.get_untracked()) {
@@ -46,23 +42,22 @@ pub fn EditorView(
     let invalid = move || editor.problems.with(|it| n_errors(it) > 0).then_some("true");
     view! {
         <div class="editor">
-            <Lines window/>
+            {lines(window)}
             <textarea
-                id="editor" class="editor-text" node_ref=field wrap="off" spellcheck="false" autocomplete="off" autocapitalize="off"
+                id="editor" class="editor-text" at=field wrap="off" spellcheck="false" autocomplete="off" autocapitalize="off"
                 aria-label="Manifest" aria-invalid=invalid aria-describedby="problems"
-                prop:value=move || editor.text.get()
-                on:input=move |event| { on_text.run(event_target_value(&event)); look() }
-                on:paste=move |event| { if let Some(text) = paste_large(&event, field) { on_text.run(text); look() } }
-                on:scroll=move |_| look() on:focus=move |_| look()
+                prop:value={move || editor.text.get()}
+                on:input={move |event| { on_text.run(event_target_value(&event)); look() }}
+                on:paste={move |event| { if let Some(text) = paste_large(event.unchecked_ref(), field) { on_text.run(text); look() } }}
+                on:scroll={move |_| look()} on:focus={move |_| look()}
             ></textarea>
-            <div class="ruler" aria-hidden="true" node_ref=ruler>"0"</div>
+            <div class="ruler" aria-hidden="true" at=ruler>"0"</div>
         </div>
     }
-    .into_any()
 }
 
 /// A browser types a pasted text as a person would, which takes minutes for megabytes: those are put in at once.
-fn paste_large(event: &web_sys::ClipboardEvent, field: NodeRef<Textarea>) -> Option<String> {
+fn paste_large(event: &ClipboardEvent, field: At<HtmlTextAreaElement>) -> Option<String> {
     let text = event.clipboard_data()?.get_data("text/plain").ok().filter(|text| text.len() > LARGE)?;
     event.prevent_default();
     let field = field.get_untracked()?;
@@ -71,12 +66,11 @@ fn paste_large(event: &web_sys::ClipboardEvent, field: NodeRef<Textarea>) -> Opt
 }
 
 /// Line numbers, marks and colours of the lines in sight.
-#[component]
-fn Lines(window: RwSignal<Window>) -> impl IntoView {
+fn lines(window: RwSignal<Window>) -> View {
     let editor = session().editor;
     let down = move || [window.get().above.to_string().as_str(), "px"].concat();
     let left = move || ["-", window.get().left.to_string().as_str(), "px"].concat();
-    let shown = Memo::new(move |_| {
+    let shown = memo(move || {
         let window = window.get();
         (window.first, window.count)
     });
@@ -84,7 +78,7 @@ fn Lines(window: RwSignal<Window>) -> impl IntoView {
         let (first, count) = shown.get();
         editor.problems.with(|problems| {
             let n_lines = editor.text.with(|text| text.split('\n').skip(first).take(count).count());
-            (first + 1..=first + n_lines).map(|line| number(line, problems)).collect_view()
+            (first + 1..=first + n_lines).map(|line| number(line, problems)).collect::<View>()
         })
     };
     let codes = move || {
@@ -92,7 +86,7 @@ fn Lines(window: RwSignal<Window>) -> impl IntoView {
         editor.problems.with(|problems| {
             editor.text.with(|text| {
                 let lines = text.split('\n').enumerate().skip(first).take(count);
-                lines.map(|(index, line)| code(index + 1, line, problems)).collect_view()
+                lines.map(|(index, line)| code(index + 1, line, problems)).collect::<View>()
             })
         })
     };
@@ -100,24 +94,23 @@ fn Lines(window: RwSignal<Window>) -> impl IntoView {
         <div class="gutter" aria-hidden="true"><ol style:inset-block-start=down>{numbers}</ol></div>
         <div class="hl" aria-hidden="true"><ol style:inset-block-start=down style:inset-inline-start=left>{codes}</ol></div>
     }
-    .into_any()
 }
 
-fn number(line: usize, problems: &[Diagnostic]) -> AnyView {
+fn number(line: usize, problems: &[Diagnostic]) -> View {
     let worst = problems.iter().find(|it| it.line as usize == line && it.severity != Severity::NotSimulated);
     let mark = worst.map(|it| match it.severity {
         Severity::Error => icon("i i12 s-bad", "#i-error"),
         _ => icon("i i12 s-notready", "#i-warn"),
     });
-    view! { <li>{mark}<span class="ln">{line}</span></li> }.into_any()
+    view! { <li>{mark}<span class="ln">{line}</span></li> }
 }
 
-fn code(number: usize, line: &str, problems: &[Diagnostic]) -> AnyView {
+fn code(number: usize, line: &str, problems: &[Diagnostic]) -> View {
     let cut = line.char_indices().nth(MAX_COLOURED).map_or(line.len(), |(at, _)| at);
     let (coloured, rest) = line.split_at(cut);
     let parts = lexer::tokens(coloured).into_iter().map(|(token, text)| {
         let text = text.to_owned();
-        view! { <span class=token.class()>{text}</span> }
+        view! { <span class={token.class()}>{text}</span> }
     });
     let here = || problems.iter().filter(move |it| it.line as usize == number && it.severity != Severity::NotSimulated);
     let is_err = here().any(|it| it.severity == Severity::Error);
@@ -128,5 +121,5 @@ fn code(number: usize, line: &str, problems: &[Diagnostic]) -> AnyView {
         view! { <i class=class style:inset-inline-start=start style:inline-size=width></i> }
     });
     let rest = (!rest.is_empty()).then(|| "…");
-    view! { <li class:is-err=is_err>{parts.collect_view()}{rest}{marks.collect_view()}</li> }.into_any()
+    view! { <li class:is-err=is_err>{parts.collect::<View>()}{rest}{marks.collect::<View>()}</li> }
 }

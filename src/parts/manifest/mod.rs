@@ -5,14 +5,16 @@ mod lexer;
 mod problems;
 
 use gloo_timers::callback::Timeout;
-use leptos::html::Textarea;
 use leptos::prelude::*;
 use loopscope_engine::manifest::{Diagnostic, Severity};
+use wasm_bindgen::JsCast;
+use web_sys::{DragEvent, Event, HtmlTextAreaElement};
 
 use crate::platform;
 use crate::session::{Part, Session, session};
-use editor::EditorView;
-use problems::Problems;
+use crate::ui::{At, View, view};
+use editor::editor_view;
+use problems::problems;
 
 /// Typing rests so long before the text is looked over, in wall ms.
 const LINT_AFTER_MS: u32 = 250;
@@ -21,10 +23,9 @@ pub fn n_errors(problems: &[Diagnostic]) -> usize {
     problems.iter().filter(|it| it.severity == Severity::Error).count()
 }
 
-#[component]
-pub fn ManifestPane() -> impl IntoView {
+pub fn manifest_pane() -> View {
     let session = session();
-    let field = NodeRef::<Textarea>::new();
+    let field = At::<HtmlTextAreaElement>::new();
     let waiting = StoredValue::new_local(None::<Timeout>);
     let is_open = move || session.focus.pane.get() == Part::Manifest;
     let changed = move |text: String| {
@@ -44,26 +45,26 @@ pub fn ManifestPane() -> impl IntoView {
     view! {
         <section
             class="pane pane-manifest" class:is-open=is_open aria-labelledby="h-man"
-            on:dragover=|event| event.prevent_default()
-            on:drop=move |event| {
+            on:dragover={|event: Event| event.prevent_default()}
+            on:drop={move |event: Event| {
                 event.prevent_default();
+                let event: DragEvent = event.unchecked_into();
                 open_file(event.data_transfer().and_then(|data| data.files()), changed);
-            }
+            }}
         >
             <div class="pane-h">
                 <h2 class="h" id="h-man">"Manifest"</h2>
-                <OpenFile on_text=Callback::new(changed)/>
+                {file_button(Callback::new(changed))}
                 <button class="btn btn-s" type="button" on:click=apply>"Apply"</button>
             </div>
-            <EditorView field on_text=Callback::new(changed)/>
-            <Problems field/>
+            {editor_view(field, Callback::new(changed))}
+            {problems(field)}
         </section>
     }
-    .into_any()
 }
 
 /// Puts the caret where the problem is.
-fn go_to(session: Session, field: NodeRef<Textarea>, problem: &Diagnostic) {
+fn go_to(session: Session, field: At<HtmlTextAreaElement>, problem: &Diagnostic) {
     let Some(field) = field.get_untracked() else { return };
     let (line, column, length) = (problem.line.max(1), problem.column.max(1), problem.length);
     let (start, end) = session.editor.text.with_untracked(|text| span(text, line, column, length));
@@ -98,12 +99,8 @@ fn open_file(files: Option<web_sys::FileList>, then: impl Fn(String) + 'static) 
     }
 }
 
-#[component]
-fn OpenFile(
-    /// Is given the file's text.
-    on_text: Callback<String>,
-) -> impl IntoView {
-    let chosen = move |event| {
+fn file_button(on_text: Callback<String>) -> View {
+    let chosen = move |event: Event| {
         let input: web_sys::HtmlInputElement = event_target(&event);
         open_file(input.files(), move |text| on_text.run(text));
         input.set_value("");
@@ -114,5 +111,4 @@ fn OpenFile(
             "Open file…"
         </label>
     }
-    .into_any()
 }

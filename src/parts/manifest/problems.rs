@@ -1,23 +1,20 @@
-use leptos::html::Textarea;
 use leptos::prelude::*;
 use loopscope_engine::manifest::{Diagnostic, Severity};
+use web_sys::HtmlTextAreaElement;
 
 use super::go_to;
 use crate::atoms::{icon, plural};
 use crate::session::session;
+use crate::ui::{At, View, memo, view};
 
 /// So many problems are listed; the rest is counted.
 const LISTED: usize = 30;
 
 /// What is wrong, where; what is kept without effect; and what Apply answered.
-#[component]
-pub fn Problems(
-    /// The text field that holds the text.
-    field: NodeRef<Textarea>,
-) -> impl IntoView {
+pub fn problems(field: At<HtmlTextAreaElement>) -> View {
     let editor = session().editor;
     let of = move |not_simulated: bool| {
-        Memo::new(move |_| {
+        memo(move || {
             let is_wanted = |it: &&Diagnostic| (it.severity == Severity::NotSimulated) == not_simulated;
             editor.problems.with(|all| all.iter().filter(is_wanted).cloned().collect::<Vec<_>>())
         })
@@ -29,32 +26,31 @@ pub fn Problems(
         <div class="under" hidden=is_quiet>
             <div id="problems" role=role aria-label="Problems">
                 <ul class="problems">
-                    {move || wrong.with(|all| all.iter().take(LISTED).map(|it| problem(field, it)).collect_view())}
+                    {move || wrong.with(|all| all.iter().take(LISTED).map(|it| problem(field, it)).collect::<View>())}
                 </ul>
                 {move || more(wrong.with(Vec::len))}
             </div>
-            <pre class="answer" role="status" hidden=move || editor.answer.with(Vec::is_empty)>
+            <pre class="answer" role="status" hidden={move || editor.answer.with(Vec::is_empty)}>
                 {move || editor.answer.with(|lines| lines.join("\n"))}
             </pre>
-            <details class="idle" hidden=move || idle.with(Vec::is_empty)>
+            <details class="idle" hidden={move || idle.with(Vec::is_empty)}>
                 <summary>{move || ["Not simulated: ", plural(idle.with(Vec::len), "place", "places").as_str()].concat()}</summary>
                 <p class="sub">"Valid Kubernetes: accepted and kept, without effect here."</p>
                 <ul class="problems">
-                    {move || idle.with(|all| all.iter().map(|it| problem(field, it)).collect_view())}
+                    {move || idle.with(|all| all.iter().map(|it| problem(field, it)).collect::<View>())}
                 </ul>
             </details>
         </div>
     }
-    .into_any()
 }
 
-fn more(n: usize) -> Option<AnyView> {
+fn more(n: usize) -> Option<View> {
     let left = n.checked_sub(LISTED).filter(|left| *left > 0)?;
-    Some(view! { <p class="sub problem-more">{plural(left, "more problem", "more problems")}</p> }.into_any())
+    Some(view! { <p class="sub problem-more">{plural(left, "more problem", "more problems")}</p> })
 }
 
 /// `Line 9, column 15, spec.replicas: expected a whole number, found "three". Try replicas: 3`
-fn problem(field: NodeRef<Textarea>, it: &Diagnostic) -> AnyView {
+fn problem(field: At<HtmlTextAreaElement>, it: &Diagnostic) -> View {
     let session = session();
     let target = it.clone();
     let shape = match it.severity {
@@ -69,10 +65,9 @@ fn problem(field: NodeRef<Textarea>, it: &Diagnostic) -> AnyView {
     let hint = it.hint.clone().map(|hint| view! { " " <span class="hint">{hint}</span> });
     view! {
         <li>
-            <button type="button" on:click=move |_| go_to(session, field, &target)>
+            <button type="button" on:click={move |_| go_to(session, field, &target)}>
                 {shape}<span>{place}{path} " " {it.message.clone()}{hint}</span>
             </button>
         </li>
     }
-    .into_any()
 }

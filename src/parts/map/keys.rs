@@ -1,13 +1,13 @@
-use leptos::html::Ul;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlUListElement, KeyboardEvent};
 
 use crate::platform;
 use crate::session::Session;
+use crate::ui::At;
 
 /// Arrows move between pods, Page Up and Page Down between nodes, Home and End to the ends; Delete deletes.
-pub fn on_key(session: Session, list: NodeRef<Ul>, event: &KeyboardEvent) {
+pub fn on_key(session: Session, list: At<HtmlUListElement>, event: &KeyboardEvent) {
     let Some(list) = list.get_untracked() else { return };
     let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
     let Some(pod) = target.filter(|it| it.class_list().contains("pod")) else { return };

@@ -4,19 +4,20 @@ mod keys;
 mod node;
 mod pod;
 
-use leptos::html::Ul;
 use leptos::prelude::*;
 use loopscope_engine::view::Convergence;
+use wasm_bindgen::JsCast;
+use web_sys::{Event, HtmlUListElement};
 
 use crate::atoms::{icon, plural};
 use crate::session::{Part, Session, session};
-use node::{NodeView, Unscheduled};
+use crate::ui::{At, View, each, view, when};
+use node::{node_view, unscheduled};
 
-#[component]
-pub fn Map() -> impl IntoView {
+pub fn map() -> View {
     let session = session();
     let board = session.board;
-    let list = NodeRef::<Ul>::new();
+    let list = At::<HtmlUListElement>::new();
     let counts = move || {
         let pods = plural(board.n_pods.get(), "pod", "pods");
         [pods.as_str(), ", ", plural(board.nodes.with(Vec::len), "node", "nodes").as_str()].concat()
@@ -28,17 +29,16 @@ pub fn Map() -> impl IntoView {
                 <h2 class="h" id="h-map">"Map"</h2><span class="sub">{counts}</span>
                 <span class="sub map-hint">{move || hint(session)}</span>
             </div>
-            <Show when=is_empty><Empty/></Show>
+            {when(is_empty, empty)}
             <ul
-                class="nodes" class:is-compact=move || board.compact.get() node_ref=list
-                on:keydown=move |event| keys::on_key(session, list, &event)
+                class="nodes" class:is-compact={move || board.compact.get()} at=list
+                on:keydown={move |event| keys::on_key(session, list, event.unchecked_ref())}
             >
-                <For each=move || board.nodes.get() key=|node| node.key.clone() children=|node| view! { <NodeView node/> }/>
-                <Unscheduled/>
+                {each(move || board.nodes.get(), |node| node.key.name.to_string(), node_view)}
+                {unscheduled()}
             </ul>
         </section>
     }
-    .into_any()
 }
 
 /// The next thing to try, until something has been tried.
@@ -51,11 +51,10 @@ fn hint(session: Session) -> &'static str {
     "Now press a pod and delete it, or kill a node"
 }
 
-#[component]
-fn Empty() -> impl IntoView {
+fn empty() -> View {
     let session = session();
     let asked = move || session.board.summary.with(|it| it.want > 0);
-    let open = move |_| {
+    let open = move |_: Event| {
         session.focus.open(Part::Manifest);
         crate::platform::next_frame(|| crate::platform::focus_by_id("editor"));
     };
@@ -63,10 +62,10 @@ fn Empty() -> impl IntoView {
         <div class="empty">
             <span class="empty-shapes">{[(); 3].map(|_| icon("i i20 s-pending", "#pod-pending"))}</span>
             <p><b>"No pods."</b> " " {move || if asked() { "The loops have not run yet: press play." } else { "Nothing asks for any. Apply a Deployment." }}</p>
-            <Show when=move || !asked()>
-                <button class="btn btn-s" type="button" on:click=open>"Open the manifest"</button>
-            </Show>
+            {when(
+                move || !asked(),
+                move || view! { <button class="btn btn-s" type="button" on:click=open>"Open the manifest"</button> },
+            )}
         </div>
     }
-    .into_any()
 }

@@ -1,16 +1,13 @@
 use leptos::prelude::*;
 use loopscope_engine::view::{Capacity, NodeCard, NodeClass};
 
-use super::pod::PodView;
+use super::pod::pod_view;
 use crate::atoms::{icon, icon_of, plural};
 use crate::session::{NodeEntry, PodEntry, session};
+use crate::ui::{View, each, memo, view, when};
 
 /// One node: what it has room for, and its pods.
-#[component]
-pub fn NodeView(
-    /// The node.
-    node: NodeEntry,
-) -> impl IntoView {
+pub fn node_view(node: NodeEntry) -> View {
     let NodeEntry { card, pods, arriving, .. } = node;
     let card = RwSignal::from(card);
     let pods = RwSignal::from(pods);
@@ -21,26 +18,24 @@ pub fn NodeView(
     let label = move || card.with(|it| ["Pods on ", it.key.name.as_str()].concat());
     view! {
         <li class="node" class:node-lost=is_lost class:node-cordoned=is_cordoned>
-            <Head card/>
-            <Show when=move || !compact.get()><Capacities card/></Show>
+            {head(card)}
+            {when(move || !compact.get(), move || capacities(card))}
             <ul class="pods" aria-label=label>
-                <For each=move || pods.get() key=|pod| pod.uid children=|pod| view! { <PodView pod/> }/>
-                <For each=move || arriving.get() key=|pod| pod.uid children=|pod| view! { <Slot pod/> }/>
+                {each(move || pods.get(), |pod| pod.uid.to_string(), pod_view)}
+                {each(move || arriving.get(), |pod| pod.uid.to_string(), slot)}
             </ul>
-            <p class="faint node-msg" hidden=move || pods.with(|it| !it.is_empty()) || arriving.with(|it| !it.is_empty())>"no pods"</p>
+            <p class="faint node-msg" hidden={move || pods.with(|it| !it.is_empty()) || arriving.with(|it| !it.is_empty())}>"no pods"</p>
             {move || card.with(|it| it.message.clone()).map(|text| view! { <p class="node-msg">{text}</p> })}
         </li>
     }
-    .into_any()
 }
 
-#[component]
-fn Head(card: RwSignal<NodeCard>) -> impl IntoView {
+fn head(card: RwSignal<NodeCard>) -> View {
     let session = session();
     let name = card.with_untracked(|it| it.key.name.to_string());
     let key = card.with_untracked(|it| it.key.clone());
-    let class = Memo::new(move |_| card.with(|it| it.class));
-    let is_stopped = Memo::new(move |_| card.with(|it| it.is_stopped));
+    let class = memo(move || card.with(|it| it.class));
+    let is_stopped = memo(move || card.with(|it| it.is_stopped));
     let shape = move || match class.get() {
         NodeClass::Ready => "#node-ready",
         NodeClass::NotReady => "#node-notready",
@@ -61,7 +56,7 @@ fn Head(card: RwSignal<NodeCard>) -> impl IntoView {
     };
     view! {
         <div class="node-h">
-            <h3><button class="link" type="button" title="Inspect the node" on:click=move |_| session.select(key.clone())>{name}</button></h3>
+            <h3><button class="link" type="button" title="Inspect the node" on:click={move |_| session.select(key.clone())}>{name}</button></h3>
             <span class="tag grow">
                 {icon_of(|| "i i12", shape)}<span class="clip">{move || card.with(|it| it.word.clone())}</span>
             </span>
@@ -70,32 +65,28 @@ fn Head(card: RwSignal<NodeCard>) -> impl IntoView {
             </button>
         </div>
     }
-    .into_any()
 }
 
 /// What is requested of the node, or when it was last heard.
-#[component]
-fn Capacities(card: RwSignal<NodeCard>) -> impl IntoView {
-    let heard = Memo::new(move |_| card.with(|it| it.last_heard.clone()));
+fn capacities(card: RwSignal<NodeCard>) -> View {
+    let heard = memo(move || card.with(|it| it.last_heard.clone()));
     let bars = move || {
         view! {
-            <Bar name="cpu" unit="millicores" of=Signal::derive(move || card.with(|it| it.cpu))/>
-            <Bar name="mem" unit="mebibytes" of=Signal::derive(move || card.with(|it| it.memory))/>
+            {bar("cpu", "millicores", Signal::derive(move || card.with(|it| it.cpu)))}
+            {bar("mem", "mebibytes", Signal::derive(move || card.with(|it| it.memory)))}
         }
     };
     view! {
         <div class="caps">
             {move || match heard.get() {
-                Some(text) => view! { <p class="caps-note">{text}</p> }.into_any(),
-                None => bars().into_any(),
+                Some(text) => view! { <p class="caps-note">{text}</p> },
+                None => bars(),
             }}
         </div>
     }
-    .into_any()
 }
 
-#[component]
-fn Bar(name: &'static str, unit: &'static str, of: Signal<Capacity>) -> impl IntoView {
+fn bar(name: &'static str, unit: &'static str, of: Signal<Capacity>) -> View {
     let used = move || {
         let Capacity { used, total } = of.get();
         if total <= 0 { 0 } else { (used * 100 / total).clamp(0, 100) }
@@ -110,17 +101,15 @@ fn Bar(name: &'static str, unit: &'static str, of: Signal<Capacity>) -> impl Int
             <svg role="img" aria-label=label viewBox="0 0 100 8" preserveAspectRatio="none">
                 <title>{label}</title>
                 <rect class="cap-all" width="100" height="8"></rect>
-                <rect class="cap-used" width=used height="8"></rect>
+                <rect class="cap-used" width={move || used().to_string()} height="8"></rect>
                 <path class="cap-tick" d="M100 0v8" vector-effect="non-scaling-stroke"></path>
             </svg>
         </span>
     }
-    .into_any()
 }
 
 /// The place of a pod whose binding is on its way.
-#[component]
-fn Slot(pod: PodEntry) -> impl IntoView {
+fn slot(pod: PodEntry) -> View {
     let row = RwSignal::from(pod.row);
     view! {
         <li class="slot">
@@ -129,28 +118,30 @@ fn Slot(pod: PodEntry) -> impl IntoView {
             <span class="pod-word">"arriving"</span>
         </li>
     }
-    .into_any()
 }
 
 /// Pods that no node has been chosen for.
-#[component]
-pub fn Unscheduled() -> impl IntoView {
+pub fn unscheduled() -> View {
+    let board = session().board;
+    view! {
+        {when(move || board.unscheduled.with(|it| !it.is_empty()), unscheduled_card)}
+    }
+}
+
+fn unscheduled_card() -> View {
     let board = session().board;
     let count = move || {
         let n = board.unscheduled.with(Vec::len);
         [plural(n, "pod waits", "pods wait").as_str(), " for a place"].concat()
     };
     view! {
-        <Show when=move || board.unscheduled.with(|it| !it.is_empty())>
             <li class="node node-none">
                 <div class="node-h"><h3>"No node"</h3><span class="tag">"unscheduled"</span></div>
                 <div class="caps"><p class="caps-note">{count}</p></div>
                 <ul class="pods" aria-label="Pods without a node">
-                    <For each=move || board.unscheduled.get() key=|pod| pod.uid children=|pod| view! { <PodView pod/> }/>
+                    {each(move || board.unscheduled.get(), |pod| pod.uid.to_string(), pod_view)}
                 </ul>
                 {move || board.unscheduled_message.get().map(|text| view! { <p class="node-msg">{text}</p> })}
             </li>
-        </Show>
     }
-    .into_any()
 }

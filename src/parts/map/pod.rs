@@ -1,20 +1,17 @@
 use leptos::prelude::*;
 use loopscope_engine::view::{PodClass, PodRow};
 
-use crate::atoms::{Dial, icon_of, pod_icon, pod_tile, yes};
+use crate::atoms::{dial, icon_of, pod_icon, pod_tile, yes};
 use crate::session::{PodEntry, session};
+use crate::ui::{View, memo, view, when};
 
 /// One pod: a shape, its name and its state's word; a bare shape where there are many.
-#[component]
-pub fn PodView(
-    /// The pod.
-    pod: PodEntry,
-) -> impl IntoView {
+pub fn pod_view(pod: PodEntry) -> View {
     let session = session();
     let PodEntry { uid, row } = pod;
     let row = RwSignal::from(row);
     let compact = session.board.compact;
-    let class = Memo::new(move |_| row.with(|row| row.class));
+    let class = memo(move || row.with(|row| row.class));
     let is_pressed = move || {
         let selected = session.focus.selected.read();
         yes(selected.as_ref().is_some_and(|key| row.with(|row| row.key == *key)))
@@ -27,23 +24,21 @@ pub fn PodView(
     view! {
         <li>
             <button
-                class="pod" class:is-yours=move || row.with(|row| row.is_yours) type="button" data-uid=uid.to_string()
-                tabindex=is_rover aria-pressed=is_pressed aria-label=move || row.with(|row| row.label.clone())
-                on:focus=move |_| session.board.rover.set(Some(uid))
-                on:click=move |_| session.select(row.with_untracked(|row| row.key.clone()))
+                class="pod" class:is-yours={move || row.with(|row| row.is_yours)} type="button" data-uid={uid.to_string()}
+                tabindex=is_rover aria-pressed=is_pressed aria-label={move || row.with(|row| row.label.clone())}
+                on:focus={move |_| session.board.rover.set(Some(uid))}
+                on:click={move |_| session.select(row.with_untracked(|row| row.key.clone()))}
             >
                 {shape}
-                <Show when=move || !compact.get()><Label row/></Show>
+                {when(move || !compact.get(), move || label(row))}
             </button>
         </li>
     }
-    .into_any()
 }
 
-#[component]
-fn Label(row: RwSignal<PodRow>) -> impl IntoView {
+fn label(row: RwSignal<PodRow>) -> View {
     let countdown = Signal::derive(move || row.with(|row| row.countdown));
-    let dial = Signal::derive(move || match row.with(|row| row.class) {
+    let ends = Signal::derive(move || match row.with(|row| row.class) {
         PodClass::Creating => "dial s-creating",
         PodClass::NotReady => "dial s-notready",
         PodClass::Terminating => "dial s-terminating",
@@ -53,7 +48,7 @@ fn Label(row: RwSignal<PodRow>) -> impl IntoView {
     view! {
         <span class="mono"><i>{move || row.with(|row| row.stem.clone())}</i>{move || row.with(|row| row.tail.clone())}</span>
         <span class="pod-word">
-            <Show when=move || countdown.get().is_some()><Dial left=countdown class=dial/></Show>
+            {when(move || countdown.get().is_some(), move || dial(countdown, ends))}
             {move || row.with(|row| row.word.clone())}
         </span>
     }
