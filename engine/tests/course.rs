@@ -72,7 +72,7 @@ fn a_deleted_pod_is_replaced_at_once_and_goes_after_its_own_time() {
     let mut simulation = converged();
     let victim = pods(&simulation)[0].clone();
     let outcome = simulation.dispatch(Command::Delete { target: target(Kind::Pod, &victim.metadata.name) });
-    assert_eq!(outcome.lines, [format!("pod/{} deleted", victim.metadata.name)]);
+    assert_eq!(outcome.lines, [format!("pod \"{}\" deleted from default namespace", victim.metadata.name)]);
     run_for(&mut simulation, 100);
     assert_eq!(pods(&simulation).len(), 4, "the replacement does not wait until the old pod is gone");
     assert_eq!(active(&simulation).len(), 3);

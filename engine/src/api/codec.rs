@@ -90,7 +90,9 @@ impl Visitor for Writer {
     }
 
     fn extra(&mut self, extra: &mut Extra) {
-        self.0.extend(std::mem::take(extra));
+        for (key, value) in std::mem::take(extra) {
+            self.0.insert(key, value);
+        }
     }
 }
 
@@ -112,7 +114,9 @@ impl Visitor for Reader {
     }
 
     fn extra(&mut self, extra: &mut Extra) {
-        extra.extend(std::mem::take(&mut self.map));
+        for (key, value) in std::mem::take(&mut self.map) {
+            extra.insert(key, value);
+        }
     }
 }
 
@@ -198,7 +202,11 @@ impl<T: Field + Default> Field for BTreeMap<String, T> {
     }
 
     fn write_always(&self) -> Value {
-        Value::Object(self.iter().map(|(key, value)| (key.clone(), value.write_always())).collect())
+        let mut map = Map::new();
+        for (key, value) in self {
+            map.insert(key.clone(), value.write_always());
+        }
+        Value::Object(map)
     }
 
     fn read(&mut self, value: Value) -> Result<(), DecodeError> {

@@ -183,7 +183,9 @@ impl Field for ContainerState {
             ContainerState::Running(it) => ("running", it.write_always()),
             ContainerState::Terminated(it) => ("terminated", it.write_always()),
         };
-        Value::Object([(name.to_string(), value)].into_iter().collect())
+        let mut map = serde_json::Map::new();
+        map.insert(name.into(), value);
+        Value::Object(map)
     }
 
     fn read(&mut self, mut value: Value) -> Result<(), DecodeError> {

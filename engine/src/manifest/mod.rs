@@ -15,8 +15,6 @@ mod tree;
 
 pub use spans::{Span, Spans};
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use crate::api::{Kind, Object, Support};
@@ -164,8 +162,12 @@ impl Manifest {
     /// The server's refusal of unknown fields, sorted as it sorts them.
     fn strict_error(&self, document: usize) -> Option<String> {
         let unknown = self.diagnostics.iter().filter(|it| it.document == document && it.severity == Severity::Warning);
-        let fields: BTreeSet<&str> = unknown.filter_map(|it| it.upstream.as_deref()).collect();
-        let fields: Vec<&str> = fields.into_iter().collect();
+        let mut fields: Vec<&str> = Vec::new();
+        for field in unknown.filter_map(|it| it.upstream.as_deref()) {
+            if let Err(at) = fields.binary_search(&field) {
+                fields.insert(at, field);
+            }
+        }
         let kind = self.documents.iter().find(|it| it.index == document)?.object.kind();
         Some(format!(
             "Error from server (BadRequest): error when creating \"STDIN\": {} in version \"{}\" cannot be handled as a {}: strict decoding error: {}",

@@ -1,12 +1,11 @@
 //! Which fields the kinds of Kubernetes v1.36 have, and of which types.
 
-use std::collections::BTreeMap;
-
 static FIELDS: &str = include_str!("fields.txt");
 
 /// The types of `fields.txt` by name.
 pub(super) struct Schema {
-    types: BTreeMap<&'static str, &'static str>,
+    /// Names and fields, in order of name.
+    types: Vec<(&'static str, &'static str)>,
 }
 
 /// One field of a type.
@@ -73,25 +72,31 @@ impl Type {
 
 impl Schema {
     pub fn new() -> Self {
-        let mut types = BTreeMap::new();
+        let mut types = Vec::new();
         let body = FIELDS.split_once("\n\n").map_or("", |(_, body)| body);
         let mut rest = body;
         while !rest.is_empty() {
             let end = next_type(rest);
             let (entry, after) = rest.split_at(end);
             let (name, fields) = entry.split_once(char::is_whitespace).unwrap_or((entry, ""));
-            types.insert(name, fields);
+            let at = types.partition_point(|(known, _): &(&str, &str)| *known < name);
+            types.insert(at, (name, fields));
             rest = after;
         }
         Self { types }
     }
 
+    fn find(&self, name: &str) -> Option<&'static str> {
+        let at = self.types.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+        self.types.get(at).map(|(_, fields)| *fields)
+    }
+
     pub fn has(&self, name: &str) -> bool {
-        self.types.contains_key(name)
+        self.find(name).is_some()
     }
 
     pub fn fields(&self, name: &str) -> impl Iterator<Item = Field> {
-        self.types.get(name).copied().unwrap_or_default().split_whitespace().map(field)
+        self.find(name).unwrap_or_default().split_whitespace().map(field)
     }
 
     pub fn field(&self, type_name: &str, name: &str) -> Option<Field> {

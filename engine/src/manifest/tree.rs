@@ -156,7 +156,8 @@ struct Builder {
     first_line: u32,
     root: Option<Node>,
     open: Vec<Open>,
-    anchors: BTreeMap<usize, Anchor>,
+    /// By the parser's number for them.
+    anchors: Vec<Option<Anchor>>,
     aliased: usize,
     warnings: Vec<Problem>,
 }
@@ -261,7 +262,8 @@ impl Builder {
 
     fn alias(&mut self, id: usize, span: Span) -> Built {
         if self.expects_key() {
-            let text = self.anchors.get(&id).and_then(|anchor| anchor.node.text().map(str::to_owned));
+            let text =
+                self.anchors.get(id).and_then(Option::as_ref).and_then(|anchor| anchor.node.text().map(str::to_owned));
             return match (text, self.open.last_mut()) {
                 (Some(text), Some(open)) => {
                     open.key = Some(Key { text, span, is_merge: false });
@@ -270,7 +272,7 @@ impl Builder {
                 _ => Err(Box::new(Problem::error(span, "A key must be text"))),
             };
         }
-        let Some(anchor) = self.anchors.get(&id) else {
+        let Some(anchor) = self.anchors.get(id).and_then(Option::as_ref) else {
             return Err(Box::new(
                 Problem::error(span, "This alias stands inside the value that it refers to")
                     .upstream("yaml: anchor value contains itself"),
@@ -299,7 +301,10 @@ impl Builder {
         if anchor > 0 {
             let (size, height) = measure(&node);
             self.spend(size, node.span)?;
-            self.anchors.insert(anchor, Anchor { node: Rc::new(node.clone()), size, height });
+            if self.anchors.len() <= anchor {
+                self.anchors.resize_with(anchor + 1, || None);
+            }
+            self.anchors[anchor] = Some(Anchor { node: Rc::new(node.clone()), size, height });
         }
         let Some(open) = self.open.last_mut() else {
             self.root.get_or_insert(node);

@@ -6,6 +6,7 @@ mod digest;
 mod map;
 mod queue;
 mod random;
+mod sort;
 mod time;
 mod trace;
 
@@ -13,5 +14,6 @@ pub use digest::*;
 pub use map::*;
 pub use queue::*;
 pub use random::*;
+pub use sort::*;
 pub use time::*;
 pub use trace::*;

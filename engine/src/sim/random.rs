@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use oorandom::Rand64;
 
 use super::Digest;
@@ -8,21 +6,23 @@ use super::Digest;
 #[derive(Clone, Debug)]
 pub struct Random {
     seed: u64,
-    streams: BTreeMap<&'static str, Rand64>,
+    streams: Vec<(&'static str, Rand64)>,
 }
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Self { seed, streams: BTreeMap::new() }
+        Self { seed, streams: Vec::new() }
     }
 
     fn stream(&mut self, name: &'static str) -> &mut Rand64 {
-        let seed = self.seed;
-        self.streams.entry(name).or_insert_with(|| {
+        let at = self.streams.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
             let mut digest = Digest::default();
             digest.bytes(name.as_bytes());
-            Rand64::new(u128::from(seed) << 64 | u128::from(digest.value()))
-        })
+            let seed = u128::from(self.seed) << 64 | u128::from(digest.value());
+            self.streams.push((name, Rand64::new(seed)));
+            self.streams.len() - 1
+        });
+        &mut self.streams[at].1
     }
 
     /// A number below `bound`; 0 where that is 0.

@@ -7,6 +7,7 @@ use crate::api::{
     Condition, Container, ContainerState, Deployment, Kind, Name, Node, Object, ObjectKey, Pod, ReplicaSet, Support,
 };
 use crate::controllers::deployment::rolling::max_unavailable;
+use crate::sim::sort_by;
 use crate::world::Simulation;
 
 /// Events shown about one object.
@@ -32,7 +33,7 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
         Some(ObjectKey::new(kind, namespace, owner.name.clone()))
     });
     let mut owns: Vec<ObjectKey> = objects.controlled_by(meta.uid).map(Object::key).collect();
-    owns.sort_by(|a, b| a.name.cmp(&b.name));
+    sort_by(&mut owns, |a, b| a.name.cmp(&b.name));
     owns.truncate(MAX_OWNED);
     Some(Inspection {
         title: format!("{} {}", key.kind.name(), key.name),

@@ -4,6 +4,7 @@ use super::pods::row;
 use super::{Capacity, MapView, NodeCard, NodeClass, PodRow};
 use crate::api::{Kind, MicroTime, Name, Node, Object, ObjectKey, Pod, condition};
 use crate::apiserver::Verb;
+use crate::sim::sort_by;
 use crate::world::Simulation;
 
 /// Past this a heartbeat is late, in ms: they come every 10 s.
@@ -14,7 +15,7 @@ pub fn map(simulation: &Simulation) -> MapView {
     let arriving = arriving(simulation);
     let mut nodes: Vec<NodeCard> =
         objects.of_kind(Kind::Node).filter_map(Object::as_node).map(|node| card(simulation, node)).collect();
-    nodes.sort_by(|a, b| natural(&a.key.name).cmp(&natural(&b.key.name)));
+    sort_by(&mut nodes, |a, b| natural(&a.key.name).cmp(&natural(&b.key.name)));
     let is_homeless = |pod: &&std::rc::Rc<Pod>| {
         !pod.is_assigned() || objects.get(&ObjectKey::node(pod.spec.node_name.clone())).is_none()
     };
@@ -34,8 +35,8 @@ pub fn map(simulation: &Simulation) -> MapView {
     MapView { nodes, unscheduled, unscheduled_message: message, n_pods }
 }
 
-fn by_name(rows: &mut [PodRow]) {
-    rows.sort_by(|a, b| a.key.name.cmp(&b.key.name));
+fn by_name(rows: &mut Vec<PodRow>) {
+    sort_by(rows, |a, b| a.key.name.cmp(&b.key.name));
 }
 
 /// A name with the number at its end as a number: `node-2` comes before `node-10`.

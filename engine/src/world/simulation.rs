@@ -302,7 +302,10 @@ impl Simulation {
             }
             Command::Delete { target } => {
                 let verb = Verb::Delete(target.key(), DeleteOptions::default());
-                self.request(&target, "kubectl", verb, "deleted", seq)
+                match self.execute(&Request::new("kubectl", verb), Author::You, seq, false) {
+                    Ok(_) => Outcome { lines: vec![deletion(&target.key())], problems: Vec::new() },
+                    Err(error) => refused(&error),
+                }
             }
             Command::Cordon { node, on } => {
                 let target = Target { kind: Kind::Node, namespace: String::new(), name: node };
@@ -411,16 +414,26 @@ impl Simulation {
 
 /// `deployment.apps/web`, as kubectl names an object it has changed.
 fn reference(key: &ObjectKey) -> String {
-    let kind = key.kind.name().to_lowercase();
+    let kind = key.kind.name().to_ascii_lowercase();
     match key.kind.group() {
         "" => format!("{kind}/{}", key.name),
         group => format!("{kind}.{group}/{}", key.name),
     }
 }
 
+/// `pod "web-6d4cf56db6-4kx7m" deleted from default namespace`, as kubectl 1.36 says it.
+fn deletion(key: &ObjectKey) -> String {
+    let reference = reference(key);
+    let (kind, name) = reference.split_once('/').unwrap_or(("", &reference));
+    match &*key.namespace {
+        "" => format!("{kind} \"{name}\" deleted"),
+        namespace => format!("{kind} \"{name}\" deleted from {namespace} namespace"),
+    }
+}
+
 /// A command in words, without the subject.
 fn describe(command: &Command) -> Note {
-    let kind = |target: &Target| target.kind.name().to_lowercase();
+    let kind = |target: &Target| target.kind.name().to_ascii_lowercase();
     match command {
         Command::Apply { .. } => note!("applied a manifest"),
         Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),

@@ -75,6 +75,30 @@ fn validate_spec(object: &Object, errors: &mut Errors) {
     }
 }
 
+/// What has come by already; the lists of a manifest are short.
+struct Seen<T>(Vec<T>);
+
+impl<T> Default for Seen<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: PartialEq> Seen<T> {
+    fn contains(&self, item: &T) -> bool {
+        self.0.contains(item)
+    }
+
+    /// Returns whether it is new.
+    fn insert(&mut self, item: T) -> bool {
+        let is_new = !self.0.contains(&item);
+        if is_new {
+            self.0.push(item);
+        }
+        is_new
+    }
+}
+
 const IS_NEGATIVE: &str = "must be greater than or equal to 0";
 
 /// The errors found so far.

@@ -1,10 +1,8 @@
 //! Pod specs (`ValidatePodSpec` of `pkg/apis/core/validation`).
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value};
 
-use super::{Errors, IS_NEGATIVE, meta, names, probe, workload};
+use super::{Errors, IS_NEGATIVE, Seen, meta, names, probe, workload};
 use crate::api::{Container, Extra, PodSpec, Quantity, ResourceRequirements, Toleration};
 
 const MODE_RANGE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
@@ -14,7 +12,7 @@ pub(super) fn validate_spec(spec: &PodSpec, path: &str, errors: &mut Errors) {
     if spec.containers.is_empty() {
         errors.required(format!("{path}.containers"));
     }
-    let mut seen = BTreeSet::new();
+    let mut seen = Seen::default();
     for (index, container) in spec.containers.iter().enumerate() {
         let path = format!("{path}.containers[{index}]");
         validate_container(container, &volumes, &path, errors);
@@ -82,8 +80,8 @@ fn validate_spread(extra: &Extra, path: &str, errors: &mut Errors) {
 }
 
 /// The names of the volumes, which mounts refer to.
-fn validate_volumes(extra: &Extra, path: &str, errors: &mut Errors) -> BTreeSet<String> {
-    let mut seen = BTreeSet::new();
+fn validate_volumes(extra: &Extra, path: &str, errors: &mut Errors) -> Seen<String> {
+    let mut seen = Seen::default();
     for (index, volume) in maps(extra, "volumes").enumerate() {
         let path = format!("{path}[{index}]");
         for source in ["configMap", "secret", "downwardAPI", "projected"] {
@@ -105,7 +103,7 @@ fn validate_volumes(extra: &Extra, path: &str, errors: &mut Errors) -> BTreeSet<
     seen
 }
 
-fn validate_container(container: &Container, volumes: &BTreeSet<String>, path: &str, errors: &mut Errors) {
+fn validate_container(container: &Container, volumes: &Seen<String>, path: &str, errors: &mut Errors) {
     if container.name.is_empty() {
         errors.required(format!("{path}.name"));
     }
@@ -131,7 +129,7 @@ fn validate_container(container: &Container, volumes: &BTreeSet<String>, path: &
 }
 
 fn validate_ports(extra: &Extra, path: &str, errors: &mut Errors) {
-    let mut seen = BTreeSet::new();
+    let mut seen = Seen::default();
     for (index, port) in maps(extra, "ports").enumerate() {
         let path = format!("{path}[{index}]");
         let name = text(port, "name");
@@ -158,14 +156,14 @@ fn validate_ports(extra: &Extra, path: &str, errors: &mut Errors) {
     }
 }
 
-fn validate_mounts(extra: &Extra, volumes: &BTreeSet<String>, path: &str, errors: &mut Errors) {
-    let mut seen = BTreeSet::new();
+fn validate_mounts(extra: &Extra, volumes: &Seen<String>, path: &str, errors: &mut Errors) {
+    let mut seen = Seen::default();
     for (index, mount) in maps(extra, "volumeMounts").enumerate() {
         let path = format!("{path}[{index}]");
         let name = text(mount, "name");
         if name.is_empty() {
             errors.required(format!("{path}.name"));
-        } else if !volumes.contains(name) {
+        } else if !volumes.contains(&name.to_owned()) {
             errors.push(format!("{path}.name"), format!("Not found: {}", super::json(name)));
         }
         let mount_path = text(mount, "mountPath");

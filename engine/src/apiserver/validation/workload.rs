@@ -1,7 +1,5 @@
 //! Deployments and ReplicaSets (`pkg/apis/apps/validation`), and the taints of nodes.
 
-use std::collections::BTreeSet;
-
 use super::{Errors, json, meta, names, pod};
 use crate::api::{
     DeploymentSpec, DeploymentStrategy, IntOrPercent, LabelSelector, PodTemplate, ReplicaSetSpec, RollingUpdate, Taint,
@@ -121,7 +119,7 @@ pub(super) fn validate_at_most_all(value: &IntOrPercent, path: &str, errors: &mu
 }
 
 pub(super) fn validate_taints(taints: &[Taint], errors: &mut Errors) {
-    let mut seen = BTreeSet::new();
+    let mut seen = super::Seen::default();
     for (index, taint) in taints.iter().enumerate() {
         let path = format!("metadata.taints[{index}]");
         for wrong in names::qualified_name(&taint.key) {

@@ -36,6 +36,8 @@ pub struct Kubelet {
 pub struct Turn {
     stage: Stage,
     work: Option<Work>,
+    /// What the API says of the pod is out of date.
+    is_stale: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +67,7 @@ impl Reconciler for Kubelet {
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {
-        Turn { stage: Stage::Observe, work: None }
+        Turn { stage: Stage::Observe, work: None, is_stale: false }
     }
 
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
@@ -128,8 +130,8 @@ fn observe(
         0 => note!("no container here"),
         n => note!("{} of {} containers run", up, n),
     };
-    let has_nothing_to_do = matches!(work, Work::Nothing)
-        && pod.is_none_or(|pod| record.is_none_or(|(_, record)| report(pod, record, context).is_none()));
+    turn.is_stale = pod.zip(record).is_some_and(|(pod, (_, record))| report(pod, record, context).is_some());
+    let has_nothing_to_do = matches!(work, Work::Nothing) && !turn.is_stale;
     turn.work = Some(work);
     turn.stage = Stage::Diff;
     Stepped { is_background: has_nothing_to_do, ..Step::Observe(facts.with(detail)).into() }
@@ -173,12 +175,16 @@ fn diff(turn: &mut Turn) -> Stepped {
             let facts: Facts = note!("left over, should **not** be").into();
             facts.with(note!("the pod is gone"))
         }
+        Work::Nothing if turn.is_stale => {
+            let facts: Facts = note!("the API **knows less**").into();
+            facts.with(note!("its status is out of date"))
+        }
         Work::Nothing => {
             let facts: Facts = note!("containers as asked").into();
-            facts.with(note!("status may differ"))
+            facts.with(note!("the API knows it"))
         }
     };
-    let is_background = matches!(work, Work::Nothing);
+    let is_background = matches!(work, Work::Nothing) && !turn.is_stale;
     Stepped { is_background, ..Step::Diff(facts).into() }
 }
 

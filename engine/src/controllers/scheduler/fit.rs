@@ -1,12 +1,11 @@
 //! Which node: filters and scores as functions of plain values.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hash::Hash as _;
 
 use crate::api::{Name, Node, Pod};
 use crate::apiserver::Usage;
-use crate::sim::Digest;
+use crate::sim::{Digest, sort_by};
 
 /// Why a node will not do, in the scheduler's words.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,15 +44,22 @@ pub struct Placement {
     pub fitting: usize,
     pub total: usize,
     /// How many nodes were rejected for each reason; a node may have several.
-    pub rejections: BTreeMap<&'static str, usize>,
+    pub rejections: Vec<(&'static str, usize)>,
     pub without_victims: usize,
 }
 
 impl Placement {
+    fn reject(&mut self, reason: &'static str) {
+        match self.rejections.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => self.rejections.push((reason, 1)),
+        }
+    }
+
     /// `1 node(s) had untolerated taint(s), 3 Insufficient cpu`, in the order of the text as Kubernetes sorts it.
     pub fn reasons(&self) -> String {
         let mut reasons: Vec<String> = self.rejections.iter().map(|(text, count)| format!("{count} {text}")).collect();
-        reasons.sort();
+        sort_by(&mut reasons, Ord::cmp);
         reasons.join(", ")
     }
 
@@ -72,7 +78,7 @@ impl Placement {
         if unhelpful > 0 {
             parts.push(format!("{unhelpful} Preemption is not helpful for scheduling"));
         }
-        parts.sort();
+        sort_by(&mut parts, Ord::cmp);
         let _ = write!(
             text,
             " no new claims to deallocate, preemption: 0/{total} nodes are available: {}.",
@@ -153,7 +159,7 @@ pub fn place<'a>(pod: &Pod, nodes: impl Iterator<Item = Candidate<'a>>) -> Place
         if !reasons.is_empty() {
             placement.without_victims += usize::from(reasons.iter().all(Rejection::is_about_room));
             for reason in reasons {
-                *placement.rejections.entry(reason.message()).or_default() += 1;
+                placement.reject(reason.message());
             }
             continue;
         }
