@@ -125,7 +125,11 @@ fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let kept = map.iter().filter(|(_, value)| !value.is_null());
-            Value::Object(kept.map(|(key, value)| (key.clone(), without_nulls(value))).collect())
+            let mut clean = Map::new();
+            for (key, value) in kept {
+                clean.insert(key.clone(), without_nulls(value));
+            }
+            Value::Object(clean)
         }
         Value::Array(items) => Value::Array(items.iter().map(without_nulls).collect()),
         _ => value.clone(),

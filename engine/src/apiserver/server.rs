@@ -7,7 +7,7 @@ use super::{
     admit_pod, apply_defaults, merge_patch, three_way, validate_create, validate_update,
 };
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, PodSpec, Timestamp, Uid, set_condition};
-use crate::sim::{Random, Seq, Time};
+use crate::sim::{Map, Random, Seq, Time};
 
 /// The annotation in which `kubectl apply` remembers what it applied.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -36,6 +36,8 @@ pub struct ApiServer {
     version: u64,
     log: WatchLog,
     pub events: EventLog,
+    /// What was last applied to each object. The annotation says the same as text.
+    applied: Map<ObjectKey, Value>,
     /// More pods than this are refused, to keep a page responsive; no limit where none is set.
     pub max_pods: Option<usize>,
 }
@@ -259,16 +261,19 @@ impl ApiServer {
             let mut object = decode(kind, value.clone())?;
             object.meta_mut().namespace = namespace.clone();
             object.meta_mut().annotations.insert(LAST_APPLIED.into(), applied);
-            return self.create(object, moment);
+            let answer = self.create(object, moment)?;
+            self.applied.insert(key, value.clone());
+            return Ok(answer);
         };
-        let last = live.meta().annotations.get(LAST_APPLIED).and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let merged = three_way(last.as_ref(), &live.to_value(), value);
+        let merged = three_way(self.applied.get(&key), &live.to_value(), value);
         let mut object = decode(kind, merged)?;
         let meta = object.meta_mut();
         meta.namespace = namespace.clone();
         meta.resource_version = 0;
         meta.annotations.insert(LAST_APPLIED.into(), applied);
-        self.update(object, moment)
+        let answer = self.update(object, moment)?;
+        self.applied.insert(key, value.clone());
+        Ok(answer)
     }
 
     fn delete(&mut self, key: &ObjectKey, options: DeleteOptions, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
@@ -321,6 +326,7 @@ impl ApiServer {
     fn remove(&mut self, mut object: Object, moment: &Moment<'_>) -> Answer {
         self.version += 1;
         let old = self.objects.remove(&object.key());
+        self.applied.remove(&object.key());
         object.meta_mut().resource_version = self.version;
         let change = Change {
             version: self.version,

@@ -57,11 +57,9 @@ impl Document {
     /// The place of what the API server refused: inside a mapping such as `metadata.labels`, of which it names only the
     /// whole, the key or value that its message repeats.
     pub fn locate_refused(&self, path: &str, message: &str) -> Option<Span> {
-        let quoted = message.strip_prefix("Invalid value: ").and_then(|rest| {
-            let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-            values.next()?.ok()
-        });
-        Some(quoted.and_then(|text| self.spans.locate_inside(path, &text)).unwrap_or_else(|| self.spans.locate(path)))
+        let quoted = message.strip_prefix("Invalid value: \"").and_then(|rest| rest.split_once("\": "));
+        let inside = quoted.and_then(|(text, _)| self.spans.locate_inside(path, &text.replace("\\\"", "\"")));
+        Some(inside.unwrap_or_else(|| self.spans.locate(path)))
     }
 }
 

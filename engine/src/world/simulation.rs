@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::process::{Loop, Process};
@@ -8,7 +9,7 @@ use crate::client::{Author, LoopIndex, Note, What};
 use crate::environment::{Machine, Occurrence};
 use crate::manifest::{Diagnostic, Document, Severity, Stage};
 use crate::note;
-use crate::sim::{EventQueue, Map, Millis, Random, Seq, Set, Time, Trace};
+use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
 
 /// Something that is going to happen.
 #[derive(Clone, Debug)]
@@ -41,6 +42,48 @@ pub(super) struct Flight {
     pub outcome: Option<crate::client::Outcome>,
 }
 
+/// The requests under way, by the number they were given.
+#[derive(Clone, Default)]
+pub(super) struct Flights {
+    first: u64,
+    all: VecDeque<Option<Flight>>,
+}
+
+impl Flights {
+    /// Takes a request and returns its number.
+    pub fn add(&mut self, flight: Flight) -> u64 {
+        self.all.push_back(Some(flight));
+        self.first + self.all.len() as u64 - 1
+    }
+
+    fn position(&self, number: u64) -> Option<usize> {
+        usize::try_from(number.checked_sub(self.first)?).ok()
+    }
+
+    pub fn get(&self, number: u64) -> Option<&Flight> {
+        self.all.get(self.position(number)?)?.as_ref()
+    }
+
+    pub fn get_mut(&mut self, number: u64) -> Option<&mut Flight> {
+        let position = self.position(number)?;
+        self.all.get_mut(position)?.as_mut()
+    }
+
+    pub fn remove(&mut self, number: u64) -> Option<Flight> {
+        let position = self.position(number)?;
+        let flight = self.all.get_mut(position)?.take();
+        while let Some(None) = self.all.front() {
+            self.all.pop_front();
+            self.first += 1;
+        }
+        flight
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Flight> {
+        self.all.iter().flatten()
+    }
+}
+
 /// A world that runs: a pure function of scenario and journal.
 ///
 /// A clone is a checkpoint: objects are shared, so it is cheap.
@@ -57,11 +100,10 @@ pub struct Simulation {
     pub(super) machines: Map<Name, Machine>,
     /// The command that last cut or gave back a machine's power.
     pub(super) power: Map<Name, Seq>,
-    pub(super) flights: Map<u64, Flight>,
-    pub(super) next_flight: u64,
+    pub(super) flights: Flights,
     pub(super) journal: Vec<JournalEntry>,
     /// The trace events of the person's commands.
-    pub(super) commands: Set<Seq>,
+    pub(super) commands: Vec<Seq>,
     /// For each object the write that explains it: a pod's creation or deletion, anything else's newest change.
     pub(super) origins: Map<ObjectKey, Seq>,
 }
@@ -79,10 +121,9 @@ impl Simulation {
             loops: Vec::new(),
             machines: Map::default(),
             power: Map::default(),
-            flights: Map::default(),
-            next_flight: 0,
+            flights: Flights::default(),
             journal: Vec::new(),
-            commands: Set::default(),
+            commands: Vec::new(),
             origins: Map::default(),
         };
         simulation.api.max_pods = simulation.scenario.max_pods;
@@ -140,7 +181,7 @@ impl Simulation {
 
     /// The requests under way, with the loops they come from.
     pub fn requests_in_flight(&self) -> impl Iterator<Item = (LoopIndex, &Request)> {
-        self.flights.values().map(|flight| (flight.by, &flight.request))
+        self.flights.iter().map(|flight| (flight.by, &flight.request))
     }
 
     /// When something happens next.
@@ -279,7 +320,7 @@ impl Simulation {
 
     /// Whether an event is, or follows from, something the person did.
     pub fn is_yours(&self, seq: Seq) -> bool {
-        self.trace.get(seq).is_some_and(|event| self.commands.contains(&event.root))
+        self.trace.get(seq).is_some_and(|event| self.commands.binary_search(&event.root).is_ok())
     }
 
     /// Does what a person asked for, now. The person's own request takes no time.
@@ -287,7 +328,7 @@ impl Simulation {
         let words = describe(&command);
         self.journal.push(JournalEntry { at: self.now(), command: command.clone() });
         let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
-        self.commands.add(seq);
+        self.commands.push(seq);
         match command {
             Command::Apply { manifest } => self.apply(&manifest, seq),
             Command::Scale { target, replicas } => self.scale(&target, replicas, seq),

@@ -138,10 +138,8 @@ impl Simulation {
         for (slot, action) in actions.into_iter().enumerate() {
             match action {
                 Action::Api(request) => {
-                    self.next_flight += 1;
                     let flight = Flight { request, by: at, key: key.clone(), slot, epoch, cause, outcome: None };
-                    self.flights.insert(self.next_flight, flight);
-                    let happening = Happening::Arrive(self.next_flight);
+                    let happening = Happening::Arrive(self.flights.add(flight));
                     self.queue.after(Millis(self.scenario.latency.request), happening);
                 }
                 Action::Runtime(pod, uid, call) => {
@@ -162,11 +160,11 @@ impl Simulation {
 
     /// A request reaches the API server, whether or not its sender still lives.
     pub(super) fn arrive(&mut self, number: u64) {
-        let Some(flight) = self.flights.get(&number) else { return };
+        let Some(flight) = self.flights.get(number) else { return };
         let (request, by, cause) = (flight.request.clone(), flight.by, flight.cause);
         let is_background = request.is_background;
         let result = self.execute(&request, Author::Loop(by), cause, is_background);
-        if let Some(flight) = self.flights.get_mut(&number) {
+        if let Some(flight) = self.flights.get_mut(number) {
             flight.outcome = Some(result.map(Some));
         }
         self.queue.after(Millis(self.scenario.latency.answer), Happening::Answer(number));
@@ -174,7 +172,7 @@ impl Simulation {
 
     /// An answer reaches its sender; the last one of a batch lets the turn go on.
     pub(super) fn answer(&mut self, number: u64) {
-        let Some(flight) = self.flights.remove(&number) else { return };
+        let Some(flight) = self.flights.remove(number) else { return };
         let it = &mut self.loops[flight.by.0 as usize];
         if self.processes[it.process].epoch != flight.epoch {
             return;
