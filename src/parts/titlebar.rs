@@ -1,4 +1,5 @@
 use leptos::prelude::*;
+use loopscope_engine::sim::sort_by;
 use loopscope_engine::view::{Convergence, PodClass, Summary};
 use web_sys::Event;
 
@@ -93,7 +94,7 @@ fn shapes() -> View {
 /// `3 ready, 1 creating`
 fn counts(slots: &[PodClass]) -> String {
     let mut sorted = slots.to_vec();
-    sorted.sort_unstable();
+    sort_by(&mut sorted, Ord::cmp);
     let parts: Vec<String> = sorted
         .chunk_by(|a, b| a == b)
         .map(|run| [run.len().to_string().as_str(), " ", run.first().copied().map_or("", pod_class_name)].concat())

@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 use loopscope_engine::api::ObjectKey;
 use loopscope_engine::manifest::{self, Diagnostic, Severity};
+use loopscope_engine::sim::sort_by;
 use loopscope_engine::view;
 use loopscope_engine::world::{Command, Outcome};
 
@@ -112,6 +113,6 @@ fn in_order(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         Severity::Warning => 1,
         Severity::NotSimulated => 2,
     };
-    problems.sort_by_key(|it| (rank(it.severity), it.line, it.column));
+    sort_by(&mut problems, |a, b| (rank(a.severity), a.line, a.column).cmp(&(rank(b.severity), b.line, b.column)));
     problems
 }

@@ -1,5 +1,4 @@
-use loopscope_engine::sim::Map;
-use loopscope_engine::view::{LoopId, LoopRow};
+use loopscope_engine::view::LoopRow;
 
 /// The shortest time in wall ms that a lit phase stays lit while playing, so that it can be seen.
 const LIT_MS: f64 = 350.0;
@@ -13,14 +12,18 @@ struct Held {
 
 /// Remembers which phases ran between two frames. Only trace events light anything.
 #[derive(Default)]
-pub struct Lights(Map<LoopId, Held>);
+pub struct Lights(Vec<Option<Held>>);
 
 impl Lights {
     /// Which phases of a row shine now.
     pub fn lit(&mut self, row: &LoopRow, wall: f64, playing: bool) -> [bool; 3] {
         let seqs = [0, 1, 2].map(|index| row.cells[index].as_ref().map_or(0, |cell| cell.seq));
-        let is_new = !self.0.contains_key(&row.id);
-        let held = self.0.or_default(row.id);
+        let at = row.id.0 as usize;
+        if self.0.len() <= at {
+            self.0.resize_with(at + 1, || None);
+        }
+        let is_new = self.0[at].is_none();
+        let held = self.0[at].get_or_insert_with(Held::default);
         let under_way = [0, 1, 2].map(|index| row.lit.is_some_and(|phase| phase as usize == index));
         for index in 0..3 {
             let ran = seqs[index] > held.seen[index] && !is_new;

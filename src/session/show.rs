@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use loopscope_engine::api::{ObjectKey, Uid};
-use loopscope_engine::sim::{Map, Set};
-use loopscope_engine::view::{self, LoopId, LoopRow, MapView, NodeCard, PodRow};
+use loopscope_engine::sim::{Map, Set, sort_by};
+use loopscope_engine::view::{self, LoopRow, MapView, NodeCard, PodRow};
 
 use super::{Board, COMPACT_FROM, Core, LoopEntry, NodeEntry, PodEntry, Session, put};
 
@@ -15,7 +15,8 @@ const LEAST_LOOPS: usize = 6;
 pub struct Registry {
     pods: Map<Uid, ArcRwSignal<PodRow>>,
     nodes: Map<ObjectKey, NodeEntry>,
-    loops: Map<LoopId, LoopEntry>,
+    /// By the loops' numbers.
+    loops: Vec<Option<LoopEntry>>,
 }
 
 impl Registry {
@@ -54,14 +55,18 @@ impl Registry {
     }
 
     fn row(&mut self, row: LoopRow, lit: [bool; 3], is_active: bool) -> LoopEntry {
-        if let Some(entry) = self.loops.get_mut(&row.id) {
+        if let Some(Some(entry)) = self.loops.get_mut(row.id.0 as usize) {
             put(&entry.row, row);
             put(&entry.lit, lit);
             entry.is_active = is_active;
             return entry.clone();
         }
         let entry = LoopEntry { id: row.id, row: ArcRwSignal::new(row), lit: ArcRwSignal::new(lit), is_active };
-        self.loops.insert(entry.id, entry.clone());
+        let at = entry.id.0 as usize;
+        if self.loops.len() <= at {
+            self.loops.resize_with(at + 1, || None);
+        }
+        self.loops[at] = Some(entry.clone());
         entry
     }
 
@@ -153,7 +158,7 @@ fn active(rows: &[LoopRow], now_ms: u64) -> Vec<bool> {
     let mut active: Vec<bool> = rows.iter().map(|row| is_busy(row) || ran_lately(row)).collect();
     let mut missing = LEAST_LOOPS.saturating_sub(active.iter().filter(|it| **it).count());
     let mut rest: Vec<usize> = (0..rows.len()).filter(|index| !active[*index]).collect();
-    rest.sort_by_key(|index| (std::cmp::Reverse(rows[*index].last_active_ms), *index));
+    sort_by(&mut rest, |a, b| rows[*b].last_active_ms.cmp(&rows[*a].last_active_ms));
     for index in rest {
         if missing == 0 {
             break;
