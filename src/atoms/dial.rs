@@ -7,7 +7,7 @@ use crate::ui::{View, view};
 pub fn dial(left: Signal<Option<Countdown>>, class: Signal<&'static str>) -> View {
     let dashes = move || {
         left.get().map(|it| {
-            let percent = if it.total_ms == 0 { 0 } else { (it.left_ms * 100 / it.total_ms).min(100) };
+            let percent = (it.left_ms * 100).checked_div(it.total_ms).unwrap_or(0).min(100);
             [percent.to_string().as_str(), " 100"].concat()
         })
     };
