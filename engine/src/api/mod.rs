@@ -4,6 +4,7 @@
 //! Only the fields that the simulation reads are typed; every other field of a manifest is kept in an `extra`
 //! map and written back unchanged, so that nothing a person wrote is lost.
 
+mod batch;
 mod condition;
 mod generic;
 mod int_or_percent;
@@ -14,9 +15,11 @@ mod object;
 mod pod;
 mod quantity;
 mod selector;
+mod service;
 mod time;
 mod workload;
 
+pub use batch::*;
 pub use condition::*;
 pub use generic::*;
 pub use int_or_percent::*;
@@ -27,6 +30,7 @@ pub use object::*;
 pub use pod::*;
 pub use quantity::*;
 pub use selector::*;
+pub use service::*;
 pub use time::*;
 pub use workload::*;
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::process::{Loop, Process, ProcessKind};
 use super::{NodeSetup, Simulation};
 use crate::api::{
-    Generic, Kind, Labels, Lease, LeaseSpec, MicroTime, Name, Node, NodeSpec, NodeStatus, Object, ObjectMeta, Quantity,
+    Kind, Labels, Lease, LeaseSpec, MicroTime, Name, Namespace, NamespaceStatus, Node, NodeSpec, NodeStatus, Object, ObjectMeta, Quantity,
 };
 use crate::apiserver::{Objects, Request, Verb};
 use crate::client::{Author, LoopIndex};
@@ -20,7 +20,8 @@ impl Simulation {
     pub(super) fn set_up(&mut self, began: Seq) {
         for name in NAMESPACES {
             let metadata = ObjectMeta { name: name.into(), ..ObjectMeta::default() };
-            self.seed(began, Object::Generic(Kind::Namespace, Rc::new(Generic { metadata, ..Generic::default() })));
+            let status = NamespaceStatus { phase: "Active".into(), ..NamespaceStatus::default() };
+            self.seed(began, Object::Namespace(Rc::new(Namespace { metadata, status, ..Namespace::default() })));
         }
         let scenario = Rc::clone(&self.scenario);
         for setup in &scenario.nodes {
