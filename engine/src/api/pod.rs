@@ -3,8 +3,12 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
+use super::affinity::shared_option;
 use super::workload::shared;
-use super::{Condition, Extra, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp, condition, is_default};
+use super::{
+    Affinity, Condition, Extra, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp, TopologySpreadConstraint,
+    condition, is_default,
+};
 
 /// `v1` Pod. The spec is shared with the template it was made from until something changes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,6 +26,8 @@ pub struct Pod {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
+    #[serde(skip_serializing_if = "is_default", with = "shared_option")]
+    pub affinity: Option<Rc<Affinity>>,
     pub containers: Vec<Container>,
     #[serde(skip_serializing_if = "is_default")]
     pub init_containers: Vec<Container>,
@@ -37,6 +43,8 @@ pub struct PodSpec {
     pub termination_grace_period_seconds: Option<i64>,
     #[serde(skip_serializing_if = "is_default")]
     pub tolerations: Vec<Toleration>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub topology_spread_constraints: Vec<TopologySpreadConstraint>,
     #[serde(flatten)]
     pub extra: Extra,
 }
@@ -117,6 +125,9 @@ pub struct PodStatus {
     pub host_ip: String,
     #[serde(skip_serializing_if = "is_default")]
     pub message: String,
+    /// Where pods are leaving to make room for this one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub nominated_node_name: Name,
     #[serde(skip_serializing_if = "is_default")]
     pub observed_generation: i64,
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
@@ -236,12 +247,40 @@ impl PodSpec {
         self.termination_grace_period_seconds.unwrap_or(30)
     }
 
-    /// What the pod asks of a node: the sum over its containers, or the largest init container where that is more.
+    /// What the pod asks of a node: the sum over its containers and sidecars, or what an init container asks together
+    /// with the sidecars before it where that is more (`resource.PodRequests`, component-helpers v1.36).
     pub fn request(&self, resource: &str) -> Quantity {
-        let of = |container: &Container| container.resources.requests.get(resource).map_or(0, |it| it.milli());
-        let sum = self.containers.iter().map(of).fold(0, i64::saturating_add);
-        let init = self.init_containers.iter().map(of).max().unwrap_or(0);
-        Quantity::from_milli(sum.max(init))
+        self.request_or(resource, Quantity::ZERO)
+    }
+
+    /// As [`PodSpec::request`], with an amount for each container that asks for nothing.
+    pub fn request_or(&self, resource: &str, unset: Quantity) -> Quantity {
+        let of = |container: &Container| container.resources.requests.get(resource).unwrap_or(&unset).milli();
+        let mut sidecars = 0_i64;
+        let mut peak = 0_i64;
+        for container in &self.init_containers {
+            let asks = of(container);
+            if container.is_sidecar() {
+                sidecars = sidecars.saturating_add(asks);
+                peak = peak.max(sidecars);
+            } else {
+                peak = peak.max(sidecars.saturating_add(asks));
+            }
+        }
+        let sum = self.containers.iter().map(of).fold(sidecars, i64::saturating_add);
+        Quantity::from_milli(sum.max(peak))
+    }
+
+    /// Set by name, such as `schedulerName`, among the fields that are kept as written.
+    pub fn text(&self, field: &str) -> &str {
+        self.extra.get(field).and_then(serde_json::Value::as_str).unwrap_or_default()
+    }
+}
+
+impl Container {
+    /// An init container that goes on running beside the others.
+    pub fn is_sidecar(&self) -> bool {
+        self.extra.get("restartPolicy").and_then(serde_json::Value::as_str) == Some("Always")
     }
 }
 
