@@ -231,3 +231,93 @@ fn choose(snapshot: &Snapshot, pod: &Pod, feasible: &[usize], points: &[Points],
         placement.chiefly = most.and_then(|measure| MEASURES.get(measure)).map_or("", |(words, _)| words);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{cluster, labelled, pod, put};
+    use super::*;
+    use crate::api::Uid;
+
+    fn placed(cache: &Objects, pod: &Pod, start: &mut usize) -> Placement {
+        let mut snapshot = Snapshot::default();
+        snapshot.refresh(cache);
+        let query = Query::new(&mut snapshot, cache, pod, Vec::new());
+        place(&mut snapshot, cache, &query, start)
+    }
+
+    /// The figures of `numFeasibleNodesToFind`'s own comment and tests, v1.36.
+    #[test]
+    fn of_many_nodes_a_share_is_enough() {
+        let found = [10, 99, 100, 500, 1000, 5000, 6000].map(enough_nodes);
+        assert_eq!(found, [10, 99, 100, 230, 420, 500, 300]);
+    }
+
+    #[test]
+    fn the_search_goes_on_where_it_ended() {
+        let cache = cluster(300, |_, _| {});
+        let mut start = 0;
+        let placement = placed(&cache, &pod("p", "100m"), &mut start);
+        assert_eq!((placement.fitting, placement.seen, start), (144, 144, 144));
+        placed(&cache, &pod("p", "100m"), &mut start);
+        placed(&cache, &pod("p", "100m"), &mut start);
+        assert_eq!(start, 132);
+    }
+
+    #[test]
+    fn equals_are_drawn_evenly() {
+        let cache = cluster(4, |_, _| {});
+        let mut counts = std::collections::BTreeMap::new();
+        for uid in 0..400_u128 {
+            let mut pod = pod("p", "100m");
+            pod.metadata.uid = Uid(uid * 0x9e37_79b9_7f4a_7c15);
+            let placement = placed(&cache, &pod, &mut 0);
+            *counts.entry(placement.chosen.map(|(node, _)| node.to_string())).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 4, "{counts:?}");
+        assert!(counts.values().all(|count| (60..=140).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn the_node_with_more_room_is_chosen_and_the_reason_told() {
+        let mut cache = cluster(2, |_, _| {});
+        put(&mut cache, "a", 0, ("app", "x"));
+        super::super::testing::put_pod(&mut cache, labelled(pod("b", "3"), "app", "y"), 0);
+        let placement = placed(&cache, &pod("p", "500m"), &mut 0);
+        assert_eq!(placement.chosen.map(|(node, _)| node.to_string()), Some("n1".into()));
+        assert_eq!((placement.fitting, placement.chiefly), (2, "free room"));
+        let placement = placed(&cache, &pod("p", "2"), &mut 0);
+        assert_eq!((placement.fitting, placement.reasons()), (1, "1 Insufficient cpu".into()));
+    }
+
+    /// Recording `x7_daemonset`.
+    #[test]
+    fn a_pod_that_names_its_node_is_held_to_it() {
+        let cache = cluster(4, |_, _| {});
+        let mut wanted = pod("p", "8");
+        let requirement = crate::api::LabelSelectorRequirement {
+            key: "metadata.name".into(),
+            operator: "In".into(),
+            values: vec!["n2".into()],
+        };
+        let term = crate::api::NodeSelectorTerm { match_fields: vec![requirement], ..Default::default() };
+        let required = Some(crate::api::NodeSelector { node_selector_terms: vec![term] });
+        let affinity = crate::api::NodeAffinity { required, ..Default::default() };
+        let affinity = crate::api::Affinity { node_affinity: Some(affinity), ..Default::default() };
+        std::rc::Rc::make_mut(&mut wanted.spec).affinity = Some(affinity.into());
+        let placement = placed(&cache, &wanted, &mut 0);
+        assert_eq!(
+            placement.message(),
+            "0/4 nodes are available: 1 Insufficient cpu, 3 node(s) didn't satisfy plugin(s) [NodeAffinity]."
+        );
+    }
+
+    #[test]
+    fn what_a_node_has_of_other_resources_counts_as_well() {
+        let cache = cluster(1, |_, _| {});
+        let mut wanted = pod("p", "1");
+        let spec = std::rc::Rc::make_mut(&mut wanted.spec);
+        spec.containers[0].resources.requests.insert("nvidia.com/gpu".into(), "1".parse().unwrap());
+        let placement = placed(&cache, &wanted, &mut 0);
+        assert_eq!(placement.message(), "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
+    }
+}

@@ -164,3 +164,90 @@ fn split_by_budgets<'a>(pods: &[&'a Rc<Pod>], budgets: &[&PodDisruptionBudget]) 
     };
     pods.iter().copied().partition(|pod| breaks(pod))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::place::place;
+    use super::super::testing::{cluster, labelled, pod, put_pod};
+    use super::*;
+
+    fn ranked(name: &str, cpu: &str, priority: i32) -> Pod {
+        let mut pod = labelled(pod(name, cpu), "app", name);
+        Rc::make_mut(&mut pod.spec).priority = Some(priority);
+        pod
+    }
+
+    fn preempted(cache: &Objects, pod: &Pod) -> Preemption {
+        let mut snapshot = Snapshot::default();
+        snapshot.refresh(cache);
+        let query = Query::new(&mut snapshot, cache, pod, Vec::new());
+        let placement = place(&mut snapshot, cache, &query, &mut 0);
+        preempt(&snapshot, cache, &query, &placement)
+    }
+
+    fn found(cache: &Objects, pod: &Pod) -> (String, Vec<String>) {
+        match preempted(cache, pod) {
+            Preemption::Found(it) => {
+                (it.node.to_string(), it.victims.iter().map(|pod| pod.metadata.name.to_string()).collect())
+            }
+            Preemption::Nothing { why, .. } => (why, Vec::new()),
+        }
+    }
+
+    #[test]
+    fn no_more_leave_than_must_and_the_least_important_first() {
+        let mut cache = cluster(1, |_, _| {});
+        for (name, cpu, priority) in [("a", "1", 5), ("b", "1", 1), ("c", "1", 3), ("d", "1", 100)] {
+            put_pod(&mut cache, ranked(name, cpu, priority), 0);
+        }
+        assert_eq!(found(&cache, &ranked("vip", "1", 10)), ("n0".into(), vec!["b".into()]));
+        assert_eq!(found(&cache, &ranked("vip", "2", 10)), ("n0".into(), vec!["c".into(), "b".into()]));
+        assert_eq!(
+            found(&cache, &ranked("vip", "4", 10)).0,
+            "0/1 nodes are available: 1 Insufficient cpu.",
+            "the fourth does not go, and without it there is no room"
+        );
+        assert_eq!(
+            found(&cache, &ranked("vip", "1", 1)).0,
+            "0/1 nodes are available: 1 No preemption victims found for incoming pod."
+        );
+    }
+
+    #[test]
+    fn the_node_whose_victims_matter_least_is_taken() {
+        let mut cache = cluster(3, |_, _| {});
+        put_pod(&mut cache, ranked("a", "4", 5), 0);
+        put_pod(&mut cache, ranked("b", "4", 2), 1);
+        put_pod(&mut cache, ranked("c1", "2", 2), 2);
+        put_pod(&mut cache, ranked("c2", "2", 2), 2);
+        assert_eq!(found(&cache, &ranked("vip", "4", 10)), ("n1".into(), vec!["b".into()]));
+    }
+
+    #[test]
+    fn a_pod_that_may_not_preempt_does_not() {
+        let mut cache = cluster(1, |_, _| {});
+        put_pod(&mut cache, ranked("a", "4", 0), 0);
+        let mut vip = ranked("vip", "4", 10);
+        Rc::make_mut(&mut vip.spec).extra.insert("preemptionPolicy".into(), "Never".into());
+        assert_eq!(found(&cache, &vip).0, "not eligible due to preemptionPolicy=Never.");
+    }
+
+    #[test]
+    fn a_pod_that_keeps_others_away_leaves_for_one_that_matters_more() {
+        let mut cache = cluster(1, |_, _| {});
+        let selector =
+            crate::api::LabelSelector { match_labels: [("app".into(), "vip".into())].into(), ..Default::default() };
+        let term = crate::api::PodAffinityTerm {
+            label_selector: Some(selector),
+            topology_key: "kubernetes.io/hostname".into(),
+            ..Default::default()
+        };
+        let against = crate::api::PodAffinity { required: vec![term], ..Default::default() };
+        let mut shy = ranked("shy", "1m", 0);
+        let affinity = crate::api::Affinity { pod_anti_affinity: Some(against), ..Default::default() };
+        Rc::make_mut(&mut shy.spec).affinity = Some(affinity.into());
+        put_pod(&mut cache, shy, 0);
+        put_pod(&mut cache, ranked("other", "1m", 0), 0);
+        assert_eq!(found(&cache, &ranked("vip", "1", 10)), ("n0".into(), vec!["shy".into()]));
+    }
+}
