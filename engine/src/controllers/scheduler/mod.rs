@@ -248,8 +248,9 @@ impl Scheduler {
         facts = facts.with(note!("PUT pods/status"));
         if let Preemption::Found(Candidate { node, victims, .. }) = preemption {
             facts = note!("keep **{}** for {}", node, Arg::Short(key.name.clone())).into();
-            facts = facts.with(note!("PUT pods/status, {} of them", victims.len() + 1));
-            actions.extend(victims.iter().map(|victim| update(marked(victim, context))));
+            facts = facts.with(note!("PUT pods/status, and for {} that leave", victims.len()));
+            let staying = victims.iter().filter(|victim| !victim.is_terminating());
+            actions.extend(staying.map(|victim| update(marked(victim, context))));
             let priority = pod.spec.priority.unwrap_or(0);
             let lower = self.nominated.iter().filter(|(_, it)| it.0 == *node && it.2 < priority);
             for other in lower.filter_map(|(other, _)| context.cache.pod(other)) {
@@ -324,6 +325,9 @@ fn evict(context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<
         let message = format!("Preempted by pod {} on node {}", pod.metadata.uid, candidate.node);
         events.push(RECORDER.normal(&victim_key, "Preempted", message));
         actions.push(Action::Api(Request::new(MANAGER, Verb::Delete(victim_key, options))));
+    }
+    if actions.is_empty() {
+        return Step::Done(Next::After(FLUSH)).into();
     }
     turn.stage = Stage::Evicted;
     let facts: Facts = note!("delete **{}** of lower priority", actions.len()).into();

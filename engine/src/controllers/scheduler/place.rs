@@ -199,7 +199,7 @@ fn choose(snapshot: &Snapshot, pod: &Pod, feasible: &[usize], points: &[Points],
         let is_better = match best {
             Some((most, _)) if total == most => {
                 equals += 1;
-                draw(pod, at) % equals == 0
+                draw(pod, at).is_multiple_of(equals)
             }
             Some((most, _)) if total < most => false,
             _ => {
