@@ -113,6 +113,8 @@ pub struct PodStatus {
     pub conditions: Vec<Condition>,
     #[serde(skip_serializing_if = "is_default")]
     pub container_statuses: Vec<ContainerStatus>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub init_container_statuses: Vec<ContainerStatus>,
     #[serde(rename = "hostIP", skip_serializing_if = "is_default")]
     pub host_ip: String,
     #[serde(skip_serializing_if = "is_default")]
@@ -227,7 +229,12 @@ impl Pod {
     }
 
     pub fn restarts(&self) -> i32 {
-        self.status.container_statuses.iter().map(|status| status.restart_count).sum()
+        self.statuses().map(|status| status.restart_count).sum()
+    }
+
+    /// The statuses of all containers, init containers first.
+    pub fn statuses(&self) -> impl Iterator<Item = &ContainerStatus> {
+        self.status.init_container_statuses.iter().chain(&self.status.container_statuses)
     }
 }
 
@@ -242,6 +249,13 @@ impl PodSpec {
         let sum = self.containers.iter().map(of).fold(0, i64::saturating_add);
         let init = self.init_containers.iter().map(of).max().unwrap_or(0);
         Quantity::from_milli(sum.max(init))
+    }
+}
+
+impl Container {
+    /// An init container that stays (`restartPolicy: Always`).
+    pub fn is_sidecar(&self) -> bool {
+        self.extra.get("restartPolicy").and_then(|it| it.as_str()) == Some("Always")
     }
 }
 

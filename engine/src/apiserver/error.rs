@@ -13,6 +13,8 @@ pub enum Reason {
     NotFound,
     /// Eviction against a disruption budget.
     TooManyRequests,
+    /// No answer came.
+    Timeout,
 }
 
 /// One field that is wrong.
@@ -47,6 +49,14 @@ impl ApiError {
         Self::new(Reason::AlreadyExists, format!("{} \"{}\" already exists", key.kind.qualified_plural(), key.name))
     }
 
+    /// What a client makes of a request that nobody answers.
+    pub fn timeout(method: &str, key: &ObjectKey) -> Self {
+        let path = format!("{}/{}", key.kind.plural(), key.name);
+        let message =
+            format!("{method} {path}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)");
+        Self::new(Reason::Timeout, message)
+    }
+
     pub fn conflict(key: &ObjectKey) -> Self {
         Self::new(
             Reason::Conflict,
@@ -79,6 +89,7 @@ impl ApiError {
             Reason::Invalid => 422,
             Reason::NotFound => 404,
             Reason::TooManyRequests => 429,
+            Reason::Timeout => 504,
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{Command, JournalEntry, Outcome, Scenario, Target, default_namespace}
 use crate::api::{Kind, Name, ObjectKey, Timestamp, Uid};
 use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, Request, Verb};
 use crate::client::{Author, LoopIndex, Note, What};
-use crate::environment::{Machine, Occurrence};
+use crate::environment::{Behaviors, Machine, Occurrence};
 use crate::manifest::{Diagnostic, Document, Severity, Stage};
 use crate::note;
 use crate::sim::{EventQueue, Millis, Random, Seq, Time, Trace};
@@ -26,6 +26,8 @@ pub(super) enum Happening {
     Continue { at: LoopIndex, key: ObjectKey, epoch: u32 },
     /// A loop's own clock comes round.
     Tick { at: LoopIndex, epoch: u32, cause: Option<Seq> },
+    /// A process that crashed is started again.
+    Restart { process: usize, epoch: u32, cause: Seq },
     /// Something happens inside a machine.
     Occur { node: Name, boot: u32, occurrence: Occurrence, cause: Seq },
 }
@@ -56,8 +58,10 @@ pub struct Simulation {
     pub(super) kubelets: BTreeMap<Name, usize>,
     pub(super) loops: Vec<Loop>,
     pub(super) machines: BTreeMap<Name, Machine>,
-    /// The command that last cut or gave back a machine's power.
-    pub(super) power: BTreeMap<Name, Seq>,
+    /// The command that last cut or gave back a machine's power or network.
+    pub(super) faults: BTreeMap<Name, Seq>,
+    /// The scenario's, and what a person has changed about them.
+    pub(super) behaviors: Behaviors,
     pub(super) flights: BTreeMap<u64, Flight>,
     pub(super) next_flight: u64,
     pub(super) journal: Vec<JournalEntry>,
@@ -79,7 +83,8 @@ impl Simulation {
             kubelets: BTreeMap::new(),
             loops: Vec::new(),
             machines: BTreeMap::new(),
-            power: BTreeMap::new(),
+            faults: BTreeMap::new(),
+            behaviors: Behaviors::default(),
             flights: BTreeMap::new(),
             next_flight: 0,
             journal: Vec::new(),
@@ -87,6 +92,7 @@ impl Simulation {
             origins: BTreeMap::new(),
         };
         simulation.api.max_pods = simulation.scenario.max_pods;
+        simulation.behaviors = simulation.scenario.behaviors.clone();
         let began = simulation.trace.record(Time(0), None, false, What::Began);
         simulation.set_up(began);
         simulation
@@ -135,8 +141,18 @@ impl Simulation {
         &self.processes
     }
 
+    /// How images and pods behave now.
+    pub fn behaviors(&self) -> &Behaviors {
+        &self.behaviors
+    }
+
     pub fn machines(&self) -> &BTreeMap<Name, Machine> {
         &self.machines
+    }
+
+    /// Whether a node is cut off from the API server.
+    pub fn is_cut(&self, node: &Name) -> bool {
+        self.kubelets.get(node).and_then(|it| self.processes.get(*it)).is_some_and(|it| it.is_cut)
     }
 
     /// The requests under way, with the loops they come from.
@@ -210,6 +226,7 @@ impl Simulation {
             Some(Happening::Release { at, key, epoch }) => self.release(at, &key, epoch),
             Some(Happening::Continue { at, key, epoch }) => self.go_on(at, &key, epoch),
             Some(Happening::Tick { at, epoch, cause }) => self.tick(at, epoch, cause),
+            Some(Happening::Restart { process, epoch, cause }) => self.restart(process, epoch, cause),
             Some(Happening::Occur { node, boot, occurrence, cause }) => self.occur(&node, boot, &occurrence, cause),
             None => {}
         }
@@ -311,8 +328,7 @@ impl Simulation {
                 let done = if on { "cordoned" } else { "uncordoned" };
                 self.request(&target, "kubectl-cordon", Verb::Patch(target.key(), patch), done, seq)
             }
-            Command::StopNode { node } => self.switch(&node, false, seq),
-            Command::StartNode { node } => self.switch(&node, true, seq),
+            other => self.disturb(other, seq),
         }
     }
 
@@ -357,44 +373,14 @@ impl Simulation {
         outcome
     }
 
-    fn switch(&mut self, node: &str, on: bool, seq: Seq) -> Outcome {
-        let name = Name::from(node);
-        let (Some(machine), Some(process)) = (self.machines.get_mut(&name), self.kubelets.get(&name).copied()) else {
-            return refused(&ApiError::not_found(&ObjectKey::node(name)));
-        };
-        if machine.is_on == on {
-            let state = if on { "running" } else { "stopped" };
-            return Outcome { lines: vec![format!("node/{node} is already {state}")], problems: Vec::new() };
-        }
-        self.power.insert(name, seq);
-        if on {
-            machine.power_on();
-            self.start(process, seq);
-        } else {
-            machine.power_off(self.queue.now());
-            self.crash(process);
-        }
-        let done = if on { "started" } else { "stopped" };
-        Outcome { lines: vec![format!("node/{node} {done}")], problems: Vec::new() }
-    }
-
     /// Lets something happen inside a machine, unless its power was cut meanwhile.
     fn occur(&mut self, node: &Name, boot: u32, occurrence: &Occurrence, cause: Seq) {
         let now = self.queue.now();
         let Some(machine) = self.machines.get_mut(node).filter(|machine| machine.is_on && machine.boot == boot) else {
             return;
         };
-        let (happened, planned) = machine.occur(occurrence, &self.scenario.behaviors, now);
-        let mut last = cause;
-        for (pod, note) in happened {
-            let what = What::Happened { node: node.clone(), pod: pod.clone(), note };
-            last = self.trace.record(now, Some(cause), false, what);
-            if let Some(kubelet) = self.kubelets.get(node).copied() {
-                let at = self.processes[kubelet].loops[0];
-                self.enqueue(at, pod, Millis(0), last);
-            }
-        }
-        self.plan_occurrences(node, planned, last);
+        let (happened, planned) = machine.occur(occurrence, &self.behaviors, now);
+        self.report_happenings(node, happened, planned, cause);
     }
 
     pub(super) fn plan_occurrences(&mut self, node: &Name, planned: Vec<(Time, Occurrence)>, cause: Seq) {
@@ -429,8 +415,7 @@ fn describe(command: &Command) -> Note {
         Command::Delete { target } => note!("deleted {} **{}**", kind(target), target.name.clone()),
         Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
         Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),
-        Command::StopNode { node } => note!("killed node **{}**", node.clone()),
-        Command::StartNode { node } => note!("restored node **{}**", node.clone()),
+        other => super::faults::describe(other),
     }
 }
 
@@ -460,7 +445,7 @@ fn problem(error: &ApiError, path: String, message: String) -> Diagnostic {
     }
 }
 
-fn refused(error: &ApiError) -> Outcome {
+pub(super) fn refused(error: &ApiError) -> Outcome {
     Outcome { lines: Vec::new(), problems: vec![problem(error, String::new(), error.message.clone())] }
 }
 
