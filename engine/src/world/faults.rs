@@ -169,8 +169,26 @@ impl Simulation {
         if !cut && it.is_up {
             // The watch was dead: the kubelet lists again, and finds what it has missed.
             self.list(process, seq);
+            self.hurry(process, seq);
         }
         done(format!("node/{node} {}", if cut { "cut off" } else { "connected" }))
+    }
+
+    /// What a process puts off, it does now.
+    fn hurry(&mut self, process: usize, seq: Seq) {
+        let loops = self.processes.get(process).map(|it| it.loops.clone()).unwrap_or_default();
+        for at in loops {
+            let keys: Vec<ObjectKey> = self
+                .loops
+                .get(at.0 as usize)
+                .into_iter()
+                .flat_map(|it| it.queue.delayed())
+                .map(|(key, _)| key.clone())
+                .collect();
+            for key in keys {
+                self.enqueue(at, key, Millis(0), seq);
+            }
+        }
     }
 
     /// A new machine is switched on; its kubelet makes itself known.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::memory::{PodMemory, back_off_after, restarts, spec_of};
 use super::probes::ProbeKind;
-use crate::api::{Container, Name, Pod};
+use crate::api::{Container, Kind, Name, ObjectKey, Pod};
 use crate::client::{BackOff, ContainerPhase, ContainerRecord, Hook, PodRecord, Pull, Role};
 use crate::sim::{Millis, Time};
 
@@ -91,13 +91,8 @@ pub fn decide(
         if pod.is_finished() {
             return Vec::new();
         }
-        let containers = roles(pod);
-        let records =
-            containers.iter().map(|(name, image, role)| ContainerRecord::new(name.clone(), image.clone(), *role));
-        let key = crate::api::ObjectKey::new(crate::api::Kind::Pod, "", "");
-        let fresh = PodRecord { key, containers: records.collect(), created: now, is_stopping: false };
-        let first = container_work(pod, &fresh, memory, images, now);
-        return [Work::Create(containers)].into_iter().chain(first).collect();
+        let works = container_work(pod, &fresh(pod, now), memory, images, now);
+        return [Work::Create(roles(pod))].into_iter().chain(works).collect();
     };
     if record.is_stopping {
         return Vec::new();
@@ -108,6 +103,13 @@ pub fn decide(
         return if record.is_up() { vec![stop(pod, grace)] } else { Vec::new() };
     }
     container_work(pod, record, memory, images, now)
+}
+
+/// A pod of which nothing is there yet.
+pub fn fresh(pod: &Pod, now: Time) -> PodRecord {
+    let containers = roles(pod).into_iter().map(|(name, image, role)| ContainerRecord::new(name, image, role));
+    let key = ObjectKey::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
+    PodRecord { key, containers: containers.collect(), created: now, is_stopping: false }
 }
 
 /// A pod's containers in the order in which they start.
@@ -245,9 +247,10 @@ mod tests {
     fn a_pod_that_is_gone_is_stopped_and_then_removed() {
         let mut container = container();
         container.phase = ContainerPhase::Running { since: Time(0) };
-        let key = crate::api::ObjectKey::new(crate::api::Kind::Pod, "default", "a");
+        let key = ObjectKey::new(Kind::Pod, "default", "a");
         let mut record = PodRecord { key, containers: vec![container], created: Time(0), is_stopping: false };
-        let decide = |record| decide(None, record, &PodMemory::default(), &BTreeSet::new(), Time(1));
+        let decide =
+            |record: Option<&PodRecord>| decide(None, record, &PodMemory::default(), &BTreeSet::new(), Time(1));
         assert_eq!(decide(Some(&record)), [Work::Stop { grace: Millis(0), hooks: Vec::new() }]);
         record.containers[0].phase = exited(137, 0, 1);
         assert_eq!(decide(Some(&record)), [Work::Remove]);

@@ -44,6 +44,8 @@ pub struct Kubelet {
 pub struct Turn {
     stage: Stage,
     works: Vec<Work>,
+    /// What the API does not know yet.
+    status: Option<PodStatus>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,7 +89,7 @@ impl Reconciler for Kubelet {
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {
-        Turn { stage: Stage::Observe, works: Vec::new() }
+        Turn { stage: Stage::Observe, works: Vec::new(), status: None }
     }
 
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
@@ -152,10 +154,13 @@ impl Kubelet {
             }
             _ => Vec::new(),
         };
-        let is_news = match (pod, record) {
-            (Some(pod), Some(record)) => report(pod, record, memory, context).is_some(),
-            _ => false,
+        let is_new = matches!(turn.works.first(), Some(Work::Create(_)));
+        let fresh = pod.filter(|_| is_new).map(|pod| decide::fresh(pod, context.now));
+        turn.status = match (pod, record.or(fresh.as_ref())) {
+            (Some(pod), Some(record)) => report(pod, record, memory, context),
+            _ => None,
         };
+        let is_news = turn.status.is_some();
         let is_idle = turn.works.is_empty() && !is_news;
         turn.stage = match (is_idle, turn.works.is_empty()) {
             (true, _) => Stage::Reported,
@@ -173,9 +178,7 @@ impl Kubelet {
         let mut actions = Vec::new();
         let mut events = Vec::new();
         let mut word = None;
-        if let (Some(pod), Some(record), Some(memory)) = (pod, record, self.memory.get(&uid))
-            && let Some(status) = report(pod, record, memory, context)
-        {
+        if let (Some(pod), Some(status)) = (pod, turn.status.take()) {
             word = Some(status::word(&status));
             events.extend(tell::refusals(key, pod, &status));
             actions.push(update(pod, status));
@@ -202,10 +205,10 @@ impl Kubelet {
         let Sight { key, pod, uid, record } = sight;
         for outcome in outcomes {
             match outcome {
-                Ok(Some(answer)) => {
+                Ok(Some(answer)) if pod.is_some() => {
                     self.memory.entry(uid).or_default().version = answer.object.meta().resource_version;
                 }
-                Ok(None) => {}
+                Ok(_) => {}
                 Err(error) if matches!(error.code(), 404 | 409) => {}
                 Err(error) => return Step::Fail(error.message).into(),
             }

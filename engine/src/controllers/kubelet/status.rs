@@ -24,7 +24,11 @@ fn build(pod: &Pod, record: &PodRecord, memory: &PodMemory, context: &Context<'_
     };
     let (containers, init) = (of(false), of(true));
     let mut status = pod.status.clone();
-    status.phase = phase(pod, record).into();
+    status.phase = match phase(pod, record) {
+        // The end is told when nothing runs any more (`mergePodStatus`).
+        "Succeeded" | "Failed" if record.is_up() && !pod.is_finished() => "Running".into(),
+        phase => phase.into(),
+    };
     status.conditions = conditions(pod, &status.phase, record, &containers, context.wall);
     status.start_time.get_or_insert(context.wall);
     status.observed_generation = pod.metadata.generation;
