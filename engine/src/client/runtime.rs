@@ -176,6 +176,8 @@ pub struct PodRecord {
     pub key: ObjectKey,
     pub containers: Vec<ContainerRecord>,
     pub created: Time,
+    /// Its containers are to end by themselves: it restarts them at most on failure.
+    pub is_task: bool,
     /// It was told to stop: nothing of it starts again.
     pub is_stopping: bool,
 }
@@ -215,9 +217,10 @@ pub enum Hook {
 /// What a kubelet asks of its container runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RuntimeCall {
-    /// Makes room for a pod: its containers' names, images and roles.
+    /// Makes room for a pod: its containers' names, images and roles, and whether they are to end by themselves.
     Create {
         containers: Vec<(Name, Name, Role)>,
+        is_task: bool,
     },
     Pull {
         container: Name,

@@ -88,6 +88,11 @@ impl Behaviors {
         own.copied().unwrap_or_else(|| self.of(image))
     }
 
+    /// Whether somebody described how the program of an image behaves in a pod.
+    pub fn describes(&self, pod: &ObjectKey, image: &str) -> bool {
+        self.0.contains_key(image) || self.0.contains_key(&Self::pod(pod))
+    }
+
     /// The entry of a pod.
     pub fn pod(key: &ObjectKey) -> String {
         format!("@{}/{}", key.namespace, key.name)

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::Behaviors;
 use crate::api::{Name, ObjectKey, Uid};
 use crate::client::{
-    Answers, Arg, ContainerPhase, ContainerRecord, Exit, Hook, NodeRuntime, Note, PodRecord, Pull, RuntimeCall,
+    Answers, Arg, ContainerPhase, ContainerRecord, Exit, Hook, NodeRuntime, Note, PodRecord, Pull, Role, RuntimeCall,
 };
 use crate::note;
 use crate::sim::{Millis, Time};
@@ -47,12 +47,13 @@ impl Machine {
     /// Carries out a call of the kubelet. Returns what will come of it, and when.
     pub fn call(&mut self, key: &ObjectKey, uid: Uid, call: &RuntimeCall, behaviors: &Behaviors, now: Time) -> Plan {
         match call {
-            RuntimeCall::Create { containers } => {
+            RuntimeCall::Create { containers, is_task } => {
                 let containers = containers
                     .iter()
                     .map(|(name, image, role)| ContainerRecord::new(name.clone(), image.clone(), *role))
                     .collect();
-                let record = PodRecord { key: key.clone(), containers, created: now, is_stopping: false };
+                let record =
+                    PodRecord { key: key.clone(), containers, created: now, is_task: *is_task, is_stopping: false };
                 self.runtime.pods.entry(uid).or_insert(record);
                 Vec::new()
             }
@@ -162,7 +163,7 @@ impl Machine {
         }
         container.phase = ContainerPhase::Running { since: now };
         let note = note!("container {} of {} runs", name, Arg::Short(key.name.clone()));
-        let plan = describe_run(container, &key, pod, behaviors, now, now);
+        let plan = describe_run(container, (&key, record.is_task), pod, behaviors, now, now);
         (vec![(key, note)], plan)
     }
 
@@ -221,7 +222,7 @@ impl Machine {
         for (uid, record) in &mut self.runtime.pods {
             for container in record.containers.iter_mut().filter(|it| concerns(&record.key, &it.image)) {
                 let ContainerPhase::Running { since } = container.phase else { continue };
-                plan.extend(describe_run(container, &record.key, *uid, behaviors, since, now));
+                plan.extend(describe_run(container, (&record.key, record.is_task), *uid, behaviors, since, now));
                 let short = Arg::Short(record.key.name.clone());
                 happenings
                     .push((record.key.clone(), note!("container {} of {} behaves otherwise", &container.name, short)));
@@ -270,13 +271,18 @@ fn start(container: &mut ContainerRecord, until: Time) {
 /// Notes what a run's program will answer, and plans its end. `since` is the run's start; an end is counted from now.
 fn describe_run(
     container: &mut ContainerRecord,
-    key: &ObjectKey,
+    (key, is_task): (&ObjectKey, bool),
     pod: Uid,
     behaviors: &Behaviors,
     since: Time,
     now: Time,
 ) -> Plan {
-    let behavior = behaviors.within(key, &container.image);
+    let mut behavior = behaviors.within(key, &container.image);
+    let is_to_end = container.role == Role::Init || is_task && container.role == Role::Main;
+    if is_to_end && !behaviors.describes(key, &container.image) {
+        // A program that nobody described does what its place asks of it: it ends well after a while.
+        behavior.exit = behavior.serve_ms.map(|ms| (ms, 0));
+    }
     container.answers = Answers {
         serves_from: behavior.serve_ms.map_or(Answers::NEVER, |ms| since + Millis(ms)),
         lapse: behavior.lapse.map(|(from, lasts)| (now + Millis(from), now + Millis(from.saturating_add(lasts)))),

@@ -14,7 +14,10 @@ use crate::sim::{Millis, Time};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     /// Make room for the pod: names, images and roles of its containers.
-    Create(Vec<(Name, Name, Role)>),
+    Create {
+        containers: Vec<(Name, Name, Role)>,
+        is_task: bool,
+    },
     Pull(Name, Name),
     Start {
         container: Name,
@@ -92,7 +95,7 @@ pub fn decide(
             return Vec::new();
         }
         let works = container_work(pod, &fresh(pod, now), memory, images, now);
-        return [Work::Create(roles(pod))].into_iter().chain(works).collect();
+        return [Work::Create { containers: roles(pod), is_task: is_task(pod) }].into_iter().chain(works).collect();
     };
     if record.is_stopping {
         return Vec::new();
@@ -105,11 +108,15 @@ pub fn decide(
     container_work(pod, record, memory, images, now)
 }
 
+fn is_task(pod: &Pod) -> bool {
+    matches!(pod.spec.restart_policy.as_str(), "Never" | "OnFailure")
+}
+
 /// A pod of which nothing is there yet.
 pub fn fresh(pod: &Pod, now: Time) -> PodRecord {
     let containers = roles(pod).into_iter().map(|(name, image, role)| ContainerRecord::new(name, image, role));
     let key = ObjectKey::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
-    PodRecord { key, containers: containers.collect(), created: now, is_stopping: false }
+    PodRecord { key, containers: containers.collect(), created: now, is_task: is_task(pod), is_stopping: false }
 }
 
 /// A pod's containers in the order in which they start.
@@ -248,7 +255,8 @@ mod tests {
         let mut container = container();
         container.phase = ContainerPhase::Running { since: Time(0) };
         let key = ObjectKey::new(Kind::Pod, "default", "a");
-        let mut record = PodRecord { key, containers: vec![container], created: Time(0), is_stopping: false };
+        let mut record =
+            PodRecord { key, containers: vec![container], created: Time(0), is_task: false, is_stopping: false };
         let decide =
             |record: Option<&PodRecord>| decide(None, record, &PodMemory::default(), &BTreeSet::new(), Time(1));
         assert_eq!(decide(Some(&record)), [Work::Stop { grace: Millis(0), hooks: Vec::new() }]);

@@ -154,7 +154,7 @@ impl Kubelet {
             }
             _ => Vec::new(),
         };
-        let is_new = matches!(turn.works.first(), Some(Work::Create(_)));
+        let is_new = matches!(turn.works.first(), Some(Work::Create { .. }));
         let fresh = pod.filter(|_| is_new).map(|pod| decide::fresh(pod, context.now));
         turn.status = match (pod, record.or(fresh.as_ref())) {
             (Some(pod), Some(record)) => report(pod, record, memory, context),
@@ -245,7 +245,9 @@ fn update(pod: &Rc<Pod>, status: PodStatus) -> Action {
 /// What the container runtime is to do about a piece of work.
 fn call(work: &Work) -> Option<RuntimeCall> {
     Some(match work {
-        Work::Create(containers) => RuntimeCall::Create { containers: containers.clone() },
+        Work::Create { containers, is_task } => {
+            RuntimeCall::Create { containers: containers.clone(), is_task: *is_task }
+        }
         Work::Pull(container, _) => RuntimeCall::Pull { container: container.clone() },
         Work::Start { container, back_off, .. } => {
             RuntimeCall::Start { container: container.clone(), back_off: *back_off }

@@ -32,8 +32,8 @@ pub fn observed(key: &ObjectKey, pod: Option<&std::rc::Rc<Pod>>, record: Option<
 pub fn difference(works: &[Work]) -> Facts {
     let with = |facts: Facts, detail| facts.with(detail);
     match works.first() {
-        Some(Work::Create(spec)) => {
-            let n = spec.len();
+        Some(Work::Create { containers, .. }) => {
+            let n = containers.len();
             let word = if n == 1 { "container" } else { "containers" };
             with(note!("**{} − 0 = +{}** {}", n, n, word).into(), note!("nothing of it is here"))
         }
@@ -57,9 +57,9 @@ pub fn difference(works: &[Work]) -> Facts {
 /// What is done, and the word of the status that is reported with it.
 pub fn deed(key: &ObjectKey, works: &[Work], word: Option<&'static str>) -> Facts {
     // Room for the pod is made in passing.
-    let work = works.iter().find(|work| !matches!(work, Work::Create(_))).or(works.first());
+    let work = works.iter().find(|work| !matches!(work, Work::Create { .. })).or(works.first());
     let facts: Facts = match work {
-        Some(Work::Create(_)) => note!("prepare the pod").into(),
+        Some(Work::Create { .. }) => note!("prepare the pod").into(),
         Some(Work::Pull(_, image)) => note!("pull **{}**", image).into(),
         Some(Work::Start { container, .. }) => note!("start **{}**", container).into(),
         Some(Work::Kill { container, .. }) => note!("end **{}**", container).into(),
@@ -92,7 +92,7 @@ pub fn work_events(key: &ObjectKey, record: Option<&PodRecord>, work: &Work) -> 
             let up = record.into_iter().flat_map(|record| record.containers.iter().filter(|it| it.is_up()));
             up.map(|it| normal(key, "Killing", format!("Stopping container {}", it.name))).collect()
         }
-        Work::Create(_) | Work::Delete | Work::Remove => Vec::new(),
+        Work::Create { .. } | Work::Delete | Work::Remove => Vec::new(),
     }
 }
 
