@@ -61,6 +61,8 @@ pub enum Noticed {
 pub struct PodMemory {
     /// The version of the newest status written: hearing of it is no news.
     pub version: u64,
+    /// When it was last looked at: what came due since then calls for another look.
+    looked: Time,
     containers: BTreeMap<Name, Memory>,
 }
 
@@ -119,6 +121,7 @@ impl PodMemory {
     /// Takes a look at the pod's containers: asks probes that are due, counts waits on. Returns what an Event tells.
     pub fn look(&mut self, pod: &Pod, uid: Uid, record: &PodRecord, now: Time) -> Vec<(Name, Noticed)> {
         let mut noticed = Vec::new();
+        self.looked = now;
         for container in &record.containers {
             if !self.containers.contains_key(&container.name) {
                 self.containers.insert(container.name.clone(), Memory::default());
@@ -137,7 +140,7 @@ impl PodMemory {
     }
 
     /// When the kubelet must look again by itself.
-    pub fn wakes_at(&self, record: &PodRecord, now: Time) -> Option<Time> {
+    pub fn wakes_at(&self, record: &PodRecord) -> Option<Time> {
         let times = record.containers.iter().flat_map(|container| {
             let memory = self.containers.get(&container.name);
             let probers = memory.map(|memory| memory.probers).unwrap_or_default();
@@ -147,7 +150,7 @@ impl PodMemory {
             let wait = memory.and_then(|memory| memory.wait).map(|wait| wait.next);
             probes.chain(wait.filter(|_| !record.is_stopping))
         });
-        times.filter(|at| *at > now).min()
+        times.filter(|at| *at > self.looked).min()
     }
 }
 

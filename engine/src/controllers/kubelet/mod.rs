@@ -228,7 +228,7 @@ impl Kubelet {
             return Step::Done(Next::After(Millis(1))).into();
         }
         let not_yet = context.runtime.map(|runtime| runtime.ready_from).filter(|from| *from > context.now);
-        let wakes = self.memory.get(&uid).zip(record).and_then(|(memory, it)| memory.wakes_at(it, context.now));
+        let wakes = self.memory.get(&uid).zip(record).and_then(|(memory, it)| memory.wakes_at(it));
         let next = not_yet.or(wakes).map(|at| Next::After(at.since(context.now)));
         Step::Done(next.unwrap_or(Next::AwaitChange)).into()
     }
