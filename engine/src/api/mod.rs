@@ -4,6 +4,7 @@
 //! Only the fields that the simulation reads are typed; every other field of a manifest is kept in an `extra`
 //! map and written back unchanged, so that nothing a person wrote is lost.
 
+mod affinity;
 mod batch;
 mod condition;
 mod generic;
@@ -19,6 +20,7 @@ mod service;
 mod time;
 mod workload;
 
+pub use affinity::*;
 pub use batch::*;
 pub use condition::*;
 pub use generic::*;

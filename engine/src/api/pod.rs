@@ -3,8 +3,11 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
+use super::affinity::shared_option;
 use super::workload::shared;
-use super::{Condition, Extra, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp, condition, is_default};
+use super::{
+    Affinity, Condition, Extra, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp, condition, is_default,
+};
 
 /// `v1` Pod. The spec is shared with the template it was made from until something changes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,6 +25,8 @@ pub struct Pod {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
+    #[serde(skip_serializing_if = "is_default", with = "shared_option")]
+    pub affinity: Option<Rc<Affinity>>,
     pub containers: Vec<Container>,
     #[serde(skip_serializing_if = "is_default")]
     pub init_containers: Vec<Container>,

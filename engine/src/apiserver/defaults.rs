@@ -9,8 +9,8 @@ use std::rc::Rc;
 use serde_json::{Map, Value, json};
 
 use crate::api::{
-    Container, Deployment, Extra, Generic, IntOrPercent, Kind, Object, Pod, PodSpec, Probe, Quantity, ReplicaSet,
-    ResourceRequirements, Toleration,
+    Container, Deployment, Extra, IntOrPercent, Object, Pod, PodSpec, Probe, Quantity, ReplicaSet,
+    ResourceRequirements, Service, Toleration,
 };
 
 /// Fills in the fields that a manifest left out.
@@ -23,7 +23,10 @@ pub fn apply_defaults(object: &mut Object) {
             let status = &mut Rc::make_mut(node).status;
             status.allocatable = status.capacity.clone();
         }
-        Object::Generic(Kind::Service, service) => default_service(Rc::make_mut(service)),
+        Object::Service(service) => default_service(Rc::make_mut(service)),
+        Object::StatefulSet(set) => super::default_stateful_set(Rc::make_mut(set)),
+        Object::DaemonSet(set) => super::default_daemon_set(Rc::make_mut(set)),
+        Object::Job(job) => super::default_job(Rc::make_mut(job)),
         _ => {}
     }
 }
@@ -71,7 +74,7 @@ fn is_defaulted(spec: &PodSpec) -> bool {
         && spec.containers.iter().chain(&spec.init_containers).all(container_is_defaulted)
 }
 
-fn default_pod_spec(spec: &mut Rc<PodSpec>) {
+pub(super) fn default_pod_spec(spec: &mut Rc<PodSpec>) {
     if is_defaulted(spec) {
         return;
     }
@@ -186,23 +189,27 @@ fn round_to_milli(resources: &mut ResourceRequirements) {
     }
 }
 
-fn default_service(service: &mut Generic) {
-    let Some(Value::Object(spec)) = service.fields.get_mut("spec") else { return };
-    default_field(spec, "type", "ClusterIP".into());
-    default_field(spec, "sessionAffinity", "None".into());
-    if spec.get("type").and_then(Value::as_str) != Some("ExternalName") {
-        default_field(spec, "internalTrafficPolicy", "Cluster".into());
+fn default_service(service: &mut Service) {
+    let spec = &mut service.spec;
+    if spec.kind.is_empty() {
+        spec.kind = "ClusterIP".into();
     }
-    let ports = spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten();
-    for port in ports.filter_map(Value::as_object_mut) {
-        default_field(port, "protocol", "TCP".into());
-        if let Some(number) = port.get("port").cloned() {
-            default_field(port, "targetPort", number);
+    default_text(&mut spec.extra, "sessionAffinity", "None");
+    if spec.kind != "ExternalName" {
+        default_text(&mut spec.extra, "internalTrafficPolicy", "Cluster");
+    }
+    for port in &mut spec.ports {
+        if port.protocol.is_empty() {
+            port.protocol = "TCP".into();
+        }
+        let is_set = port.target_port.as_ref().is_some_and(|it| *it != IntOrPercent::Int(0));
+        if !is_set {
+            port.target_port = Some(IntOrPercent::Int(port.port));
         }
     }
 }
 
-fn default_text(extra: &mut Extra, key: &str, value: &str) {
+pub(super) fn default_text(extra: &mut Extra, key: &str, value: &str) {
     let is_set = extra.get(key).is_some_and(|it| it.as_str() != Some(""));
     if !is_set {
         extra.insert(key.into(), value.into());

@@ -3,6 +3,7 @@
 //! Mirrors what a client of kube-apiserver v1.36 can see: resourceVersion, generation, conflicts, defaulting,
 //! validation, graceful deletion, the watch log. Requests are carried out one at a time, in order of arrival.
 
+mod batch_defaults;
 mod defaults;
 mod error;
 mod events;
@@ -13,6 +14,7 @@ mod server;
 mod validation;
 mod watch;
 
+use batch_defaults::*;
 pub use defaults::*;
 pub use error::*;
 pub use events::*;

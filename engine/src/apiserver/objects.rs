@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::api::{Kind, Labels, Name, Node, Object, ObjectKey, Pod, Uid};
@@ -61,6 +61,10 @@ pub struct Objects {
     all: BTreeMap<ObjectKey, Object>,
     by_owner: BTreeMap<Uid, Owned>,
     by_node: BTreeMap<Name, OnNode>,
+    /// Pods and ReplicaSets that have no controller.
+    orphans: BTreeMap<ObjectKey, Object>,
+    /// Names of pods by namespace and labels: a selector is asked once for all pods with the same labels.
+    by_labels: BTreeMap<Name, BTreeMap<Labels, BTreeSet<Name>>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -91,13 +95,13 @@ impl Tally {
         self.ready += sign * i32::from(pod.is_ready());
         let labels = &pod.metadata.labels;
         match self.labels.get_mut(labels) {
+            Some(count) if *count + sign == 0 => {
+                self.labels.remove(labels);
+            }
             Some(count) => *count += sign,
             None => {
                 self.labels.insert(labels.clone(), sign);
             }
-        }
-        if sign < 0 {
-            self.labels.retain(|_, count| *count != 0);
         }
     }
 }
@@ -153,6 +157,36 @@ impl Objects {
         self.by_owner.get(&owner).into_iter().flat_map(|owned| owned.objects.values())
     }
 
+    /// What of a kind has this object as its controller.
+    pub fn owned(&self, owner: Uid, kind: Kind) -> impl Iterator<Item = &Object> {
+        let from = ObjectKey::new(kind, Name::default(), Name::default());
+        let owned = self.by_owner.get(&owner).map(|owned| owned.objects.range(from..));
+        owned.into_iter().flatten().take_while(move |(key, _)| key.kind == kind).map(|(_, object)| object)
+    }
+
+    /// The pods or ReplicaSets of a namespace that have no controller.
+    pub fn orphans<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
+        let from = ObjectKey::new(kind, namespace.clone(), Name::default());
+        let all = self.orphans.range(from..);
+        all.take_while(move |(key, _)| key.kind == kind && key.namespace == *namespace).map(|(_, object)| object)
+    }
+
+    /// The pods of a namespace whose labels a selector takes.
+    pub fn pods_labeled<'a>(
+        &'a self,
+        namespace: &'a Name,
+        takes: impl Fn(&Labels) -> bool + 'a,
+    ) -> impl Iterator<Item = &'a Rc<Pod>> {
+        let groups = self.by_labels.get(namespace).into_iter().flatten();
+        let names = groups.filter(move |(labels, _)| takes(labels)).flat_map(|(_, names)| names);
+        names.filter_map(|name| self.pod(&ObjectKey::new(Kind::Pod, namespace.clone(), name.clone())))
+    }
+
+    /// Nodes that pods name and that are not there.
+    pub fn missing_nodes(&self) -> impl Iterator<Item = &Name> {
+        self.by_node.iter().filter(|(_, on)| on.node.is_none() && !on.pods.is_empty()).map(|(name, _)| name)
+    }
+
     /// How the pods that have this object as their controller stand.
     pub fn tally(&self, owner: Uid) -> Option<&Tally> {
         self.by_owner.get(&owner).map(|owned| &owned.tally)
@@ -180,13 +214,40 @@ impl Objects {
             self.unindex(&key, old);
         }
         self.index(&key, &object);
+        self.relabel(&key, old.as_ref(), Some(&object));
         self.all.insert(key, object);
         old
+    }
+
+    /// Moves a pod to its labels' group; one that keeps its labels stays where it is.
+    fn relabel(&mut self, key: &ObjectKey, old: Option<&Object>, new: Option<&Object>) {
+        if key.kind != Kind::Pod {
+            return;
+        }
+        let labels = |object: Option<&'_ Object>| object.map(|object| object.meta().labels.clone());
+        if let (Some(old), Some(new)) = (old, new)
+            && old.meta().labels == new.meta().labels
+        {
+            return;
+        }
+        let groups = self.by_labels.entry(key.namespace.clone()).or_default();
+        if let Some(labels) = labels(old)
+            && let Some(names) = groups.get_mut(&labels)
+        {
+            names.remove(&key.name);
+            if names.is_empty() {
+                groups.remove(&labels);
+            }
+        }
+        if let Some(labels) = labels(new) {
+            groups.entry(labels).or_default().insert(key.name.clone());
+        }
     }
 
     pub fn remove(&mut self, key: &ObjectKey) -> Option<Object> {
         let old = self.all.remove(key)?;
         self.unindex(key, &old);
+        self.relabel(key, Some(&old), None);
         Some(old)
     }
 
@@ -197,6 +258,8 @@ impl Objects {
             if let Object::Pod(pod) = object {
                 owned.tally.count(pod, 1);
             }
+        } else if matches!(object, Object::Pod(_) | Object::ReplicaSet(_)) {
+            self.orphans.insert(key.clone(), object.clone());
         }
         match object {
             Object::Pod(pod) if pod.is_assigned() => {
@@ -216,6 +279,9 @@ impl Objects {
     }
 
     fn unindex(&mut self, key: &ObjectKey, object: &Object) {
+        if object.meta().controller().is_none() {
+            self.orphans.remove(key);
+        }
         if let Some(owner) = object.meta().controller()
             && let Some(owned) = self.by_owner.get_mut(&owner.uid)
         {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Answer, ApiError, Change, ChangeKind, DeleteOptions, Effect, EventLog, Objects, Reason, Request, Verb, WatchLog,
-    admit_pod, apply_defaults, merge_patch, three_way, validate_create, validate_update,
+    admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way, validate_create, validate_update,
 };
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, PodSpec, Timestamp, Uid, set_condition};
 use crate::sim::{Random, Seq, Time};
@@ -103,6 +103,9 @@ impl ApiServer {
         meta.creation_timestamp = Some(moment.wall);
         meta.deletion_timestamp = None;
         meta.generation = i64::from(kind != Kind::Node && kind != Kind::Lease);
+        if let Object::Job(job) = &mut object {
+            select_pods_of_job(Rc::make_mut(job));
+        }
         if let Object::Pod(pod) = &mut object {
             let status = &mut Rc::make_mut(pod).status;
             status.phase = "Pending".into();
@@ -121,12 +124,11 @@ impl ApiServer {
     }
 
     fn admit_size(&self, object: &Object) -> Result<(), ApiError> {
-        let (Some(limit), Object::Deployment(_) | Object::ReplicaSet(_)) = (self.max_pods, object) else {
-            return Ok(());
-        };
+        let Some(limit) = self.max_pods else { return Ok(()) };
         let wanted = match object {
             Object::Deployment(it) => it.spec.wanted(),
             Object::ReplicaSet(it) => it.spec.wanted(),
+            Object::StatefulSet(it) => it.spec.replicas.unwrap_or(1),
             _ => 0,
         };
         if usize::try_from(wanted).unwrap_or(0) <= limit {
@@ -204,6 +206,7 @@ impl ApiServer {
         match &mut object {
             Object::Deployment(it) => Rc::make_mut(it).spec.replicas = Some(replicas),
             Object::ReplicaSet(it) => Rc::make_mut(it).spec.replicas = Some(replicas),
+            Object::StatefulSet(it) => Rc::make_mut(it).spec.replicas = Some(replicas),
             _ => return Err(ApiError::not_found(key)),
         }
         self.update(object, moment)
@@ -366,6 +369,9 @@ fn keep_status(object: &mut Object, from: &Object) {
         (Object::ReplicaSet(it), Object::ReplicaSet(from)) => Rc::make_mut(it).status = from.status.clone(),
         (Object::Pod(it), Object::Pod(from)) => Rc::make_mut(it).status = from.status.clone(),
         (Object::Node(it), Object::Node(from)) => Rc::make_mut(it).status = from.status.clone(),
+        (Object::StatefulSet(it), Object::StatefulSet(from)) => Rc::make_mut(it).status = from.status.clone(),
+        (Object::DaemonSet(it), Object::DaemonSet(from)) => Rc::make_mut(it).status = from.status.clone(),
+        (Object::Job(it), Object::Job(from)) => Rc::make_mut(it).status = from.status.clone(),
         _ => {}
     }
 }
@@ -376,6 +382,9 @@ fn drop_status(object: &mut Object) {
         Object::Deployment(it) if it.status != Default::default() => Rc::make_mut(it).status = Default::default(),
         Object::ReplicaSet(it) if it.status != Default::default() => Rc::make_mut(it).status = Default::default(),
         Object::Pod(it) if it.status != Default::default() => Rc::make_mut(it).status = Default::default(),
+        Object::StatefulSet(it) => Rc::make_mut(it).status = Default::default(),
+        Object::DaemonSet(it) => Rc::make_mut(it).status = Default::default(),
+        Object::Job(it) => Rc::make_mut(it).status = Default::default(),
         _ => {}
     }
 }
@@ -397,6 +406,12 @@ fn spec_differs(object: &Object, old: &Object) -> bool {
         (Object::Deployment(it), Object::Deployment(old)) => it.spec != old.spec,
         (Object::ReplicaSet(it), Object::ReplicaSet(old)) => it.spec != old.spec,
         (Object::Pod(it), Object::Pod(old)) => it.spec != old.spec,
+        (Object::StatefulSet(it), Object::StatefulSet(old)) => it.spec != old.spec,
+        (Object::DaemonSet(it), Object::DaemonSet(old)) => it.spec != old.spec,
+        (Object::Job(it), Object::Job(old)) => it.spec != old.spec,
+        (Object::EndpointSlice(it), Object::EndpointSlice(old)) => {
+            it.endpoints != old.endpoints || it.ports != old.ports
+        }
         (Object::Generic(_, it), Object::Generic(_, old)) => it.fields.get("spec") != old.fields.get("spec"),
         _ => false,
     }

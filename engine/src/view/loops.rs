@@ -27,13 +27,27 @@ pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
             }
             n_kubelets += 1;
         }
+        if is_extra(&it.name) && it.turns == 0 && it.cells.iter().all(Option::is_none) {
+            return None;
+        }
         let id = LoopIndex(u32::try_from(index).ok()?);
         Some(loop_row(simulation, id, it, process.is_up, newest == Some(id)))
     });
     let mut rows: Vec<LoopRow> = rows.collect();
     // In the order in which work flows; those that watch over the rest come last.
-    rows.sort_by_key(|row| matches!(row.name.as_str(), "Node lifecycle" | "Taint eviction" | "Garbage collector"));
+    let watches_over = |name: &str| {
+        matches!(
+            name,
+            "Node lifecycle" | "Taint eviction" | "Garbage collector" | "Pod collector" | "Finished Jobs"
+        )
+    };
+    rows.sort_by_key(|row| watches_over(&row.name));
     rows
+}
+
+/// Loops that have a row once they had something to do.
+fn is_extra(name: &str) -> bool {
+    matches!(name, "StatefulSet" | "DaemonSet" | "Job" | "Finished Jobs" | "EndpointSlice" | "Pod collector")
 }
 
 /// The loop that an event is about.

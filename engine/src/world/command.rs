@@ -35,6 +35,12 @@ pub enum Command {
     Scale { target: Target, replicas: i32 },
     /// `kubectl set image`
     SetImage { target: Target, container: String, image: String },
+    /// `kubectl rollout undo`; revision 0 is the one before the present one.
+    Rollback {
+        target: Target,
+        #[serde(default)]
+        to_revision: i64,
+    },
     /// `kubectl delete`
     Delete { target: Target },
     /// `kubectl cordon` and `uncordon`

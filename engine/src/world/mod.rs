@@ -6,6 +6,7 @@
 mod command;
 mod deliver;
 mod process;
+mod rollback;
 mod scenario;
 mod setup;
 mod simulation;

@@ -2,13 +2,19 @@ use std::collections::BTreeMap;
 
 use crate::api::{Name, Object, ObjectKey};
 use crate::apiserver::{Change, Objects};
-use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TurnPhase, WorkQueue};
+use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TokenBucket, TurnPhase, WorkQueue};
+use crate::controllers::Scripts;
+use crate::controllers::daemonset::DaemonSetController;
 use crate::controllers::deployment::DeploymentController;
+use crate::controllers::endpointslice::EndpointSliceController;
 use crate::controllers::garbage_collector::GarbageCollector;
+use crate::controllers::job::{JobController, TtlAfterFinished};
 use crate::controllers::kubelet::Kubelet;
 use crate::controllers::node_lifecycle::NodeLifecycle;
+use crate::controllers::pod_collector::PodCollector;
 use crate::controllers::replicaset::ReplicaSetController;
 use crate::controllers::scheduler::Scheduler;
+use crate::controllers::statefulset::StatefulSetController;
 use crate::controllers::taint_eviction::TaintEviction;
 use crate::sim::{Seq, Time};
 
@@ -43,6 +49,12 @@ impl ProcessKind {
                 ("Node lifecycle".into(), 1, AnyReconciler::new(NodeLifecycle::default())),
                 ("Taint eviction".into(), 8, AnyReconciler::new(TaintEviction::default())),
                 ("Garbage collector".into(), 20, AnyReconciler::new(GarbageCollector)),
+                ("StatefulSet".into(), 5, AnyReconciler::new(Scripts(StatefulSetController::default()))),
+                ("DaemonSet".into(), 2, AnyReconciler::new(Scripts(DaemonSetController::default()))),
+                ("Job".into(), 5, AnyReconciler::new(Scripts(JobController::default()))),
+                ("Finished Jobs".into(), 5, AnyReconciler::new(Scripts(TtlAfterFinished))),
+                ("EndpointSlice".into(), 5, AnyReconciler::new(Scripts(EndpointSliceController))),
+                ("Pod collector".into(), 1, AnyReconciler::new(Scripts(PodCollector::default()))),
             ],
             ProcessKind::Scheduler => vec![("Scheduler".into(), 1, AnyReconciler::new(Scheduler::default()))],
             ProcessKind::Kubelet(node) => {
@@ -124,6 +136,8 @@ pub struct Loop {
     pub turns: u64,
     pub retries: u64,
     pub last_active: Option<Time>,
+    /// What its client may send before it must wait, where clients are limited.
+    pub client: TokenBucket,
 }
 
 impl Loop {
@@ -140,6 +154,7 @@ impl Loop {
             turns: 0,
             retries: 0,
             last_active: None,
+            client: TokenBucket::default(),
         }
     }
 

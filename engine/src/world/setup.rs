@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::process::{Loop, Process, ProcessKind};
 use super::{NodeSetup, Simulation};
 use crate::api::{
-    Kind, Labels, Lease, LeaseSpec, MicroTime, Name, Namespace, NamespaceStatus, Node, NodeSpec, NodeStatus, Object, ObjectMeta, Quantity,
+    Labels, Lease, LeaseSpec, MicroTime, Name, Namespace, NamespaceStatus, Node, NodeSpec, NodeStatus, Object,
+    ObjectMeta, Quantity,
 };
 use crate::apiserver::{Objects, Request, Verb};
 use crate::client::{Author, LoopIndex};

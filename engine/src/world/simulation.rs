@@ -26,6 +26,8 @@ pub(super) enum Happening {
     Continue { at: LoopIndex, key: ObjectKey, epoch: u32 },
     /// A loop's own clock comes round.
     Tick { at: LoopIndex, epoch: u32, cause: Option<Seq> },
+    /// A process's informers tell its loops again of all they know.
+    Resync { process: usize, epoch: u32 },
     /// Something happens inside a machine.
     Occur { node: Name, boot: u32, occurrence: Occurrence, cause: Seq },
 }
@@ -210,6 +212,7 @@ impl Simulation {
             Some(Happening::Release { at, key, epoch }) => self.release(at, &key, epoch),
             Some(Happening::Continue { at, key, epoch }) => self.go_on(at, &key, epoch),
             Some(Happening::Tick { at, epoch, cause }) => self.tick(at, epoch, cause),
+            Some(Happening::Resync { process, epoch }) => self.resync(process, epoch),
             Some(Happening::Occur { node, boot, occurrence, cause }) => self.occur(&node, boot, &occurrence, cause),
             None => {}
         }
@@ -301,6 +304,7 @@ impl Simulation {
                     None => refused(&ApiError::not_found(&target.key())),
                 }
             }
+            Command::Rollback { target, to_revision } => self.roll_back(&target, to_revision, seq),
             Command::Delete { target } => {
                 let verb = Verb::Delete(target.key(), DeleteOptions::default());
                 self.request(&target, "kubectl", verb, "deleted", seq)
@@ -320,7 +324,14 @@ impl Simulation {
         self.request(target, "kubectl", Verb::Scale(target.key(), replicas), "scaled", seq)
     }
 
-    fn request(&mut self, target: &Target, manager: &'static str, verb: Verb, done: &str, seq: Seq) -> Outcome {
+    pub(super) fn request(
+        &mut self,
+        target: &Target,
+        manager: &'static str,
+        verb: Verb,
+        done: &str,
+        seq: Seq,
+    ) -> Outcome {
         match self.execute(&Request::new(manager, verb), Author::You, seq, false) {
             Ok(_) => Outcome { lines: vec![format!("{} {done}", reference(&target.key()))], problems: Vec::new() },
             Err(error) => refused(&error),
@@ -411,7 +422,7 @@ impl Simulation {
 }
 
 /// `deployment.apps/web`, as kubectl names an object it has changed.
-fn reference(key: &ObjectKey) -> String {
+pub(super) fn reference(key: &ObjectKey) -> String {
     let kind = key.kind.name().to_lowercase();
     match key.kind.group() {
         "" => format!("{kind}/{}", key.name),
@@ -426,6 +437,7 @@ fn describe(command: &Command) -> Note {
         Command::Apply { .. } => note!("applied a manifest"),
         Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
         Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
+        Command::Rollback { target, .. } => note!("rolled back {}", target.name.clone()),
         Command::Delete { target } => note!("deleted {} **{}**", kind(target), target.name.clone()),
         Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
         Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),
@@ -460,7 +472,7 @@ fn problem(error: &ApiError, path: String, message: String) -> Diagnostic {
     }
 }
 
-fn refused(error: &ApiError) -> Outcome {
+pub(super) fn refused(error: &ApiError) -> Outcome {
     Outcome { lines: Vec::new(), problems: vec![problem(error, String::new(), error.message.clone())] }
 }
 

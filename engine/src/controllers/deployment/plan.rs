@@ -17,8 +17,14 @@ use crate::sim::Millis;
 /// One write.
 #[derive(Clone, Debug)]
 pub enum Planned {
+    /// A ReplicaSet without a controller is taken, or one with other labels let go.
+    Adopt(Rc<ReplicaSet>),
+    Release(Rc<ReplicaSet>),
     Create(Rc<ReplicaSet>),
-    Resize { set: Rc<ReplicaSet>, from: i32 },
+    Resize {
+        set: Rc<ReplicaSet>,
+        from: i32,
+    },
     Annotate(Rc<ReplicaSet>),
     Remove(Rc<ReplicaSet>),
     Status(Box<DeploymentStatus>, Labels),
@@ -314,7 +320,10 @@ impl Plan {
     pub fn accept(&mut self, sent: &Planned, object: Object) {
         match (sent, object) {
             (Planned::Status(..), Object::Deployment(deployment)) => self.deployment = deployment,
-            (Planned::Create(_) | Planned::Resize { .. } | Planned::Annotate(_), Object::ReplicaSet(written)) => {
+            (
+                Planned::Create(_) | Planned::Resize { .. } | Planned::Annotate(_) | Planned::Adopt(_),
+                Object::ReplicaSet(written),
+            ) => {
                 if let Some(slot) = self.sets.iter_mut().find(|set| set.metadata.name == written.metadata.name) {
                     let size = slot.spec.replicas;
                     *slot = written;
@@ -379,9 +388,42 @@ fn is_saturated(deployment: &Deployment, set: &ReplicaSet) -> bool {
     set.spec.wanted() == wanted && desired_annotation(set) == Some(wanted) && set.status.available_replicas == wanted
 }
 
+/// The ReplicaSets that are the Deployment's: those it controls, as long as their labels say so, and those without a
+/// controller whose labels do (`ReplicaSetControllerRefManager`). And the writes that make it so.
+fn claim(
+    deployment: &Rc<Deployment>,
+    owned: &[Rc<ReplicaSet>],
+    orphans: &[Rc<ReplicaSet>],
+) -> (Vec<Rc<ReplicaSet>>, Vec<Planned>) {
+    let mut writes = Vec::new();
+    let mine = |set: &Rc<ReplicaSet>| deployment.spec.selector.matches(&set.metadata.labels);
+    let (mut sets, strays): (Vec<_>, Vec<_>) = owned.iter().cloned().partition(mine);
+    writes.extend(strays.into_iter().map(Planned::Release));
+    if deployment.metadata.deletion_timestamp.is_some() {
+        return (sets, Vec::new());
+    }
+    let found = orphans.iter().filter(|set| set.metadata.deletion_timestamp.is_none() && mine(set));
+    for orphan in found {
+        writes.push(Planned::Adopt(Rc::clone(orphan)));
+        let mut set = Rc::clone(orphan);
+        let reference = deployment.metadata.controller_reference(crate::api::Kind::Deployment);
+        Rc::make_mut(&mut set).metadata.owner_references.push(reference);
+        sets.push(set);
+    }
+    (sets, writes)
+}
+
 /// Decides all writes of a turn (`syncDeployment`).
-pub fn decide(deployment: &Rc<Deployment>, sets: &[Rc<ReplicaSet>], has_pods: bool, now: Timestamp) -> Plan {
-    let mut plan = Plan::new(deployment, sets);
+pub fn decide(
+    deployment: &Rc<Deployment>,
+    owned: &[Rc<ReplicaSet>],
+    orphans: &[Rc<ReplicaSet>],
+    has_pods: bool,
+    now: Timestamp,
+) -> Plan {
+    let (sets, claims) = claim(deployment, owned, orphans);
+    let mut plan = Plan::new(deployment, &sets);
+    plan.writes.extend(claims);
     if deployment.metadata.deletion_timestamp.is_some() {
         plan.reason = Reason::Deleting;
         return plan;
