@@ -202,7 +202,8 @@ fn default_service(service: &mut Service) {
         if port.protocol.is_empty() {
             port.protocol = "TCP".into();
         }
-        let is_set = port.target_port.as_ref().is_some_and(|it| *it != IntOrPercent::Int(0));
+        let unset = [IntOrPercent::Int(0), IntOrPercent::Text(String::new())];
+        let is_set = port.target_port.as_ref().is_some_and(|it| !unset.contains(it));
         if !is_set {
             port.target_port = Some(IntOrPercent::Int(port.port));
         }
@@ -285,6 +286,7 @@ fn qos_class(spec: &PodSpec) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Kind;
 
     fn object(kind: Kind, value: Value) -> Object {
         let mut object = Object::from_value(kind, value).unwrap();

@@ -36,10 +36,7 @@ pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
     let mut rows: Vec<LoopRow> = rows.collect();
     // In the order in which work flows; those that watch over the rest come last.
     let watches_over = |name: &str| {
-        matches!(
-            name,
-            "Node lifecycle" | "Taint eviction" | "Garbage collector" | "Pod collector" | "Finished Jobs"
-        )
+        matches!(name, "Node lifecycle" | "Taint eviction" | "Garbage collector" | "Pod collector" | "Finished Jobs")
     };
     rows.sort_by_key(|row| watches_over(&row.name));
     rows

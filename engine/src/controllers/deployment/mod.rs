@@ -3,7 +3,7 @@
 //! Mirrors `pkg/controller/deployment/deployment_controller.go`, v1.36. One turn takes the decisions of one
 //! `syncDeployment` and sends its writes one after the other.
 
-mod plan;
+pub mod plan;
 pub mod revision;
 pub mod rolling;
 pub mod status;
@@ -140,7 +140,7 @@ fn act(context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Ou
             turn.sent = Some(planned);
             stepped
         }
-        None => Step::Done(plan.wait(context.wall)).into(),
+        None => Step::Done(plan.wait(context.wall_millis)).into(),
     };
     stepped.events = events;
     stepped

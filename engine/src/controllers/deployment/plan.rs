@@ -7,7 +7,9 @@ use super::revision::{
     by_creation, desired_annotation, find_new_set, make_new_set, max_annotation, revision, set_new_annotations,
     set_size_annotations,
 };
-use super::rolling::{SetSize, is_rolling_update, max_surge, new_set_size, old_set_sizes, proportional_sizes};
+use super::rolling::{
+    SetSize, is_rolling_update, max_surge, new_set_size, old_set_sizes, proportional_sizes, without_unhealthy,
+};
 use super::{revision, status};
 use crate::api::{Deployment, DeploymentStatus, Labels, Object, ReplicaSet, Timestamp, condition};
 use crate::client::{Facts, Next};
@@ -188,10 +190,17 @@ impl Plan {
         let new_size = Self::size_of(new);
         let old = self.old_sets();
         let sizes: Vec<SetSize> = old.iter().map(|set| Self::size_of(set)).collect();
+        let cleaned = without_unhealthy(&self.deployment.spec, &new_size, &sizes);
         let targets = old_set_sizes(&self.deployment.spec, &new_size, &sizes);
         self.reason = Reason::Rolling { updated: new_size.replicas, old: sizes.iter().map(|size| size.replicas).sum() };
-        for (set, target) in old.iter().zip(targets) {
-            if set.spec.wanted() != target {
+        // Unavailable pods go in writes of their own, before any that are available.
+        for (set, target) in old.iter().zip(&cleaned) {
+            if set.spec.wanted() != *target {
+                self.resize(&set.metadata.name, *target);
+            }
+        }
+        for ((set, before), target) in old.iter().zip(cleaned).zip(targets) {
+            if before != target {
                 self.resize(&set.metadata.name, target);
             }
         }
@@ -279,6 +288,24 @@ impl Plan {
         }
     }
 
+    /// The sizes that are going to be written, in their order.
+    pub fn sizes(&self) -> Vec<(&str, i32)> {
+        let sizes = self.writes.iter().filter_map(|write| match write {
+            Planned::Resize { set, .. } => Some((set.metadata.name.as_str(), set.spec.wanted())),
+            _ => None,
+        });
+        sizes.collect()
+    }
+
+    /// The old ReplicaSets that are going to be deleted, in their order.
+    pub fn removed(&self) -> Vec<&str> {
+        let removed = self.writes.iter().filter_map(|write| match write {
+            Planned::Remove(set) => Some(set.metadata.name.as_str()),
+            _ => None,
+        });
+        removed.collect()
+    }
+
     /// The next write; the status comes last, when it differs.
     pub fn next(&mut self, now: Timestamp) -> Option<Planned> {
         if let Some(write) = self.writes.pop_front() {
@@ -340,10 +367,11 @@ impl Plan {
     }
 
     /// When to look again although nothing changes: at the progress deadline.
-    pub fn wait(&self, now: Timestamp) -> Next {
+    pub fn wait(&self, now_millis: i64) -> Next {
         let status = &self.deployment.status;
-        match status::seconds_until_deadline(&self.deployment, status, now) {
-            Some(seconds) => Next::After(Millis::from_secs(seconds.unsigned_abs())),
+        match status::seconds_until_deadline(&self.deployment, status, now_millis) {
+            // One second past it, since API times have whole seconds.
+            Some(seconds) => Next::After(Millis::from_secs(seconds.unsigned_abs() + 1)),
             None => Next::AwaitChange,
         }
     }

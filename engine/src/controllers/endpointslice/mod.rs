@@ -211,3 +211,29 @@ fn write(
         script.send(facts, vec![(request(Verb::Delete(key, options)), Purpose::Plain)]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Condition, Timestamp};
+
+    /// Recordings `b_delete_pods`, `s_readiness_flip`, `j2_node_dead_default_tolerations`.
+    #[test]
+    fn a_pod_on_its_way_out_serves_for_as_long_as_it_is_ready() {
+        let mut pod = Pod::default();
+        assert_eq!(endpoint(&pod, false), None, "without an address it has no place");
+        pod.status.pod_ip = "10.244.0.2".into();
+        let told = |pod: &Pod, publish| {
+            let EndpointConditions { ready, serving, terminating } = endpoint(pod, publish).unwrap().conditions;
+            (ready, serving, terminating)
+        };
+        assert_eq!(told(&pod, false), (false, false, false));
+        assert_eq!(told(&pod, true), (true, false, false));
+        pod.status.conditions.push(Condition::new("Ready", true));
+        assert_eq!(told(&pod, false), (true, true, false));
+        pod.metadata.deletion_timestamp = Some(Timestamp(1));
+        assert_eq!(told(&pod, false), (false, true, true));
+        pod.status.phase = "Succeeded".into();
+        assert_eq!(endpoint(&pod, false), None);
+    }
+}

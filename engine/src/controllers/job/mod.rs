@@ -184,7 +184,7 @@ impl<'a> Seen<'a> {
     fn counted(&self, mut status: JobStatus, now: Timestamp) -> JobStatus {
         (status.succeeded, status.failed) = (self.count.succeeded, self.count.failed);
         status.extra.insert(UNCOUNTED.into(), json!({}));
-        if let Some(end) = self.end.filter(|_| status.active == 0 && self.count.terminating == 0) {
+        if let Some(end) = self.end.filter(|_| self.count.active == 0 && self.count.terminating == 0) {
             conclude(&mut status, if end.is_success() { "Complete" } else { "Failed" }, end, now);
             if end.is_success() {
                 status.completion_time = Some(now);

@@ -103,6 +103,10 @@ fn reject(pod: &Pod, candidate: Candidate<'_>, asks: Usage) -> Vec<Rejection> {
     if !pod.spec.node_selector.iter().all(|(key, value)| node.metadata.labels.get(key) == Some(value)) {
         return vec![Rejection::Selector];
     }
+    // A DaemonSet's pod goes to its own node or nowhere.
+    if crate::controllers::daemonset::target(pod).is_some_and(|name| *name != *node.metadata.name) {
+        return vec![Rejection::Selector];
+    }
     let mut reasons = Vec::new();
     if usage.pods + 1 > room.pods {
         reasons.push(Rejection::TooManyPods);

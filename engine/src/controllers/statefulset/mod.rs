@@ -119,7 +119,8 @@ impl<'a> Seen<'a> {
         {
             status.current_replicas -= 1;
         }
-        let is_complete = status.updated_replicas == status.replicas && status.ready_replicas == status.replicas;
+        let counts = [status.replicas, status.ready_replicas, status.updated_replicas];
+        let is_complete = counts == [self.wish.replicas; 3];
         if self.wish.partition.is_some() && is_complete {
             status.current_replicas = status.updated_replicas;
             status.current_revision.clone_from(&status.update_revision);
