@@ -1,5 +1,6 @@
-//! The pure decisions of Deployment and ReplicaSet against tables of Kubernetes v1.36.2: what its real functions give
-//! for many inputs, and the cases of its own unit tests. All rows.
+//! The pure decisions of the Deployment controller against tables of Kubernetes v1.36.2: what its real functions give
+//! for many inputs, and the cases of its own unit tests. All rows but two kinds: amounts that are no number or
+//! percentage, which validation refuses before, and `MinAvailable` of a Recreate strategy, which nothing here asks for.
 
 use std::rc::Rc;
 

@@ -1,5 +1,5 @@
 //! The pure decisions of the ReplicaSet controller against tables of Kubernetes v1.36.2: what its real functions give
-//! for many inputs, and the cases of its own unit tests. All rows.
+//! for many inputs, and the cases of its own unit tests. All rows but the one about a ReplicationController.
 
 use std::rc::Rc;
 
