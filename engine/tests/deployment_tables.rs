@@ -180,7 +180,8 @@ fn kubernetes_own_cases_of_a_rolling_update_hold() {
     for row in table(&tables, "oldReplicaSetsStep", 5) {
         let spec = spec(int(&row["replicas"]), &Value::from(0), &row["maxUnavailable"]);
         let old = sized(int(&row["oldSize"]), int(&row["oldAvailable"]));
-        let sizes = old_set_sizes(&spec, &sized(int(&row["newSize"]), int(&row["newAvailable"])), &[old.clone()]);
+        let sizes =
+            old_set_sizes(&spec, &sized(int(&row["newSize"]), int(&row["newAvailable"])), std::slice::from_ref(&old));
         assert_eq!(sizes, [row.get("oldSizeAfter").map_or(old.replicas, int)], "{row}");
     }
     for row in table(&tables, "cleanUpUnhealthyFirst", 4) {
@@ -196,7 +197,7 @@ fn kubernetes_own_cases_of_a_rolling_update_hold() {
         let (size, available) = (int(&row["oldSize"]), int(&row["oldAvailable"]));
         // Healthy ones alone: those that are not available stay out of the count.
         let healthy = sized(size.min(available), available.min(size));
-        let sizes = old_set_sizes(&spec, &sized(0, 0), &[healthy.clone()]);
+        let sizes = old_set_sizes(&spec, &sized(0, 0), std::slice::from_ref(&healthy));
         let gone = healthy.replicas - sizes[0];
         assert_eq!(gone, row.get("oldSizeAfter").map_or(0, |after| size - int(after)), "{row}");
     }
