@@ -46,6 +46,7 @@ fn Story() -> impl IntoView {
             <li><b>"Act"</b>" asks the API server for one change. Watches tell the other loops."</li>
             <li><b class="s-you">"Blue"</b>" is you, and all that follows from what you did."</li>
         </ul>
+        <p>"A whole turn takes milliseconds. At a readable speed time slows down while loops act, and is real time in between."</p>
         <p>"Delete a pod, change the replicas, kill a node: the loops answer. What is simulated follows Kubernetes 1.36."</p>
     }
     .into_any()

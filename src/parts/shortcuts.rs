@@ -4,7 +4,7 @@ use crate::platform::{self, Key, on_window_key};
 use crate::session::{Part, Session};
 
 /// One shortcut as the help dialog lists it.
-pub const KEYS: [(&str, &str); 13] = [
+pub const KEYS: [(&str, &str); 14] = [
     ("Space, K", "Play or pause"),
     ("→, .", "Next event"),
     ("Shift+→", "Next act of a loop"),
@@ -18,6 +18,7 @@ pub const KEYS: [(&str, &str); 13] = [
     ("I", "Go to the inspector"),
     ("D", "Dark or light theme"),
     ("Esc", "Pause"),
+    ("?", "This help"),
 ];
 
 const SETTING: &str = "single-keys";

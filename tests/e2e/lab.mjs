@@ -78,8 +78,15 @@ export class Lab {
     return (await this.region('Want and is').getByText('Converged', { exact: true }).count()) === 1;
   }
 
-  converge() {
-    return this.skipUntil(() => this.isConverged());
+  /** Plays fast until everything is as wanted, then pauses. */
+  async converge() {
+    if (await this.isConverged()) return;
+    const speed = await this.page.getByLabel('speed').evaluate((it) => it.selectedOptions[0].text);
+    await this.speed('16×');
+    await this.play();
+    await this.region('Want and is').getByText('Converged', { exact: true }).waitFor();
+    await this.pause();
+    await this.speed(speed);
   }
 
   // The map
@@ -125,6 +132,16 @@ export class Lab {
 
   async write(text) {
     await this.editor().fill(text);
+  }
+
+  /** As from the clipboard. */
+  async paste(text) {
+    await this.editor().evaluate((field, text) => {
+      const data = new DataTransfer();
+      data.setData('text/plain', text);
+      field.select();
+      field.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    }, text);
   }
 
   async apply(text) {

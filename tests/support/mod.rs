@@ -4,9 +4,7 @@ use leptos::prelude::*;
 use loopscope::App;
 use loopscope_engine::world::Scenario;
 use wasm_bindgen::JsCast;
-use web_sys::{
-    Element, Event, EventInit, HtmlElement, HtmlInputElement, HtmlTextAreaElement, KeyboardEvent, KeyboardEventInit,
-};
+use web_sys::{Element, Event, EventInit, HtmlElement, HtmlTextAreaElement, KeyboardEvent, KeyboardEventInit};
 
 /// A mounted page; unmounted when dropped.
 pub struct Page {
@@ -67,19 +65,34 @@ impl Page {
         self.settle().await;
     }
 
-    /// Steps until the page says so, at most so many events.
-    pub async fn step_until(&self, what: &str, mut is_so: impl FnMut(&Self) -> bool) {
-        for _ in 0..400 {
+    /// Presses a button until the page says so.
+    pub async fn press_until(&self, button: &str, what: &str, is_so: impl Fn(&Self) -> bool) {
+        for _ in 0..200 {
             if is_so(self) {
                 return;
             }
-            self.press("Next event").await;
+            self.press(button).await;
         }
-        panic!("400 events went by without: {what}");
+        panic!("{button} 200 times, and still not: {what}");
+    }
+
+    pub async fn step_until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        self.press_until("Next event", what, is_so).await;
     }
 
     pub async fn converge(&self) {
-        self.step_until("converged", |page| page.text(".ro-word").contains("Converged")).await;
+        self.press_until("Skip to next change", "converged", |page| page.text(".ro-word").contains("Converged")).await;
+    }
+
+    /// Waits until the page says so, while it plays.
+    pub async fn wait_until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        for _ in 0..200 {
+            if is_so(self) {
+                return;
+            }
+            self.wait(50).await;
+        }
+        panic!("10 s went by without: {what}");
     }
 
     pub async fn key(&self, target: &Element, key: &str) {
@@ -98,8 +111,8 @@ impl Page {
     }
 
     pub async fn enter(&self, selector: &str, text: &str) {
-        let field: HtmlInputElement = self.one(selector).unchecked_into();
-        field.set_value(text);
+        let field = self.one(selector);
+        js_sys::Reflect::set(&field, &"value".into(), &text.into()).unwrap();
         self.fire(&field, "change").await;
     }
 

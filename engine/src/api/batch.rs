@@ -1,194 +1,205 @@
-use serde::{Deserialize, Serialize};
-
-use super::{Condition, Extra, LabelSelector, ObjectMeta, PodTemplate, Timestamp, is_default};
+use super::{Condition, Extra, LabelSelector, ObjectMeta, PodTemplate, Timestamp, record};
 
 /// `batch/v1` Job.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
     pub metadata: ObjectMeta,
     pub spec: JobSpec,
-    #[serde(skip_serializing_if = "is_default")]
     pub status: JobStatus,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(Job { metadata "metadata" always, spec "spec" always, status "status" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobSpec {
-    #[serde(skip_serializing_if = "is_default")]
     pub active_deadline_seconds: Option<i64>,
-    #[serde(skip_serializing_if = "is_default")]
     pub backoff_limit: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub completion_mode: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub completions: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub parallelism: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub selector: Option<LabelSelector>,
-    #[serde(skip_serializing_if = "is_default")]
     pub suspend: Option<bool>,
     pub template: PodTemplate,
-    #[serde(skip_serializing_if = "is_default")]
     pub ttl_seconds_after_finished: Option<i32>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(JobSpec {
+    active_deadline_seconds "activeDeadlineSeconds",
+    backoff_limit "backoffLimit",
+    completion_mode "completionMode",
+    completions "completions",
+    parallelism "parallelism",
+    selector "selector",
+    suspend "suspend",
+    template "template" always,
+    ttl_seconds_after_finished "ttlSecondsAfterFinished",
+} extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobStatus {
-    #[serde(skip_serializing_if = "is_default")]
     pub active: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub completion_time: Option<Timestamp>,
-    #[serde(skip_serializing_if = "is_default")]
     pub conditions: Vec<Condition>,
-    #[serde(skip_serializing_if = "is_default")]
     pub failed: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub ready: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub start_time: Option<Timestamp>,
-    #[serde(skip_serializing_if = "is_default")]
     pub succeeded: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub terminating: Option<i32>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
+
+record!(JobStatus {
+    active "active",
+    completion_time "completionTime",
+    conditions "conditions",
+    failed "failed",
+    ready "ready",
+    start_time "startTime",
+    succeeded "succeeded",
+    terminating "terminating",
+} extra extra);
 
 /// `apps/v1` StatefulSet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatefulSet {
     pub metadata: ObjectMeta,
     pub spec: StatefulSetSpec,
-    #[serde(skip_serializing_if = "is_default")]
     pub status: StatefulSetStatus,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(StatefulSet { metadata "metadata" always, spec "spec" always, status "status" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatefulSetSpec {
-    #[serde(skip_serializing_if = "is_default")]
     pub min_ready_seconds: i32,
     /// `OrderedReady` or `Parallel`.
-    #[serde(skip_serializing_if = "is_default")]
     pub pod_management_policy: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub replicas: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub revision_history_limit: Option<i32>,
     pub selector: LabelSelector,
-    #[serde(skip_serializing_if = "is_default")]
     pub service_name: String,
     pub template: PodTemplate,
-    #[serde(skip_serializing_if = "is_default")]
     pub update_strategy: StatefulSetUpdateStrategy,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(StatefulSetSpec {
+    min_ready_seconds "minReadySeconds",
+    pod_management_policy "podManagementPolicy",
+    replicas "replicas",
+    revision_history_limit "revisionHistoryLimit",
+    selector "selector" always,
+    service_name "serviceName",
+    template "template" always,
+    update_strategy "updateStrategy",
+} extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatefulSetUpdateStrategy {
-    #[serde(skip_serializing_if = "is_default")]
     pub rolling_update: Option<StatefulSetRollingUpdate>,
     /// `RollingUpdate` or `OnDelete`.
-    #[serde(rename = "type", skip_serializing_if = "is_default")]
     pub kind: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(StatefulSetUpdateStrategy { rolling_update "rollingUpdate", kind "type" });
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatefulSetRollingUpdate {
-    #[serde(skip_serializing_if = "is_default")]
     pub partition: Option<i32>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(StatefulSetRollingUpdate { partition "partition" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatefulSetStatus {
     pub available_replicas: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub collision_count: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub conditions: Vec<Condition>,
-    #[serde(skip_serializing_if = "is_default")]
     pub current_replicas: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub current_revision: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub observed_generation: i64,
-    #[serde(skip_serializing_if = "is_default")]
     pub ready_replicas: i32,
     pub replicas: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub update_revision: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub updated_replicas: i32,
 }
 
+record!(StatefulSetStatus {
+    available_replicas "availableReplicas" always,
+    collision_count "collisionCount",
+    conditions "conditions",
+    current_replicas "currentReplicas",
+    current_revision "currentRevision",
+    observed_generation "observedGeneration",
+    ready_replicas "readyReplicas",
+    replicas "replicas" always,
+    update_revision "updateRevision",
+    updated_replicas "updatedReplicas",
+});
+
 /// `apps/v1` DaemonSet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DaemonSet {
     pub metadata: ObjectMeta,
     pub spec: DaemonSetSpec,
-    #[serde(skip_serializing_if = "is_default")]
     pub status: DaemonSetStatus,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(DaemonSet { metadata "metadata" always, spec "spec" always, status "status" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DaemonSetSpec {
-    #[serde(skip_serializing_if = "is_default")]
     pub min_ready_seconds: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub revision_history_limit: Option<i32>,
     pub selector: LabelSelector,
     pub template: PodTemplate,
-    #[serde(skip_serializing_if = "is_default")]
     pub update_strategy: DaemonSetUpdateStrategy,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(DaemonSetSpec {
+    min_ready_seconds "minReadySeconds",
+    revision_history_limit "revisionHistoryLimit",
+    selector "selector" always,
+    template "template" always,
+    update_strategy "updateStrategy",
+} extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DaemonSetUpdateStrategy {
-    #[serde(skip_serializing_if = "is_default")]
     pub rolling_update: Option<super::RollingUpdate>,
     /// `RollingUpdate` or `OnDelete`.
-    #[serde(rename = "type", skip_serializing_if = "is_default")]
     pub kind: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(DaemonSetUpdateStrategy { rolling_update "rollingUpdate", kind "type" });
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DaemonSetStatus {
-    #[serde(skip_serializing_if = "is_default")]
     pub collision_count: Option<i32>,
     pub current_number_scheduled: i32,
     pub desired_number_scheduled: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub number_available: i32,
     pub number_misscheduled: i32,
     pub number_ready: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub number_unavailable: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub observed_generation: i64,
-    #[serde(skip_serializing_if = "is_default")]
     pub updated_number_scheduled: i32,
 }
+
+record!(DaemonSetStatus {
+    collision_count "collisionCount",
+    current_number_scheduled "currentNumberScheduled" always,
+    desired_number_scheduled "desiredNumberScheduled" always,
+    number_available "numberAvailable",
+    number_misscheduled "numberMisscheduled" always,
+    number_ready "numberReady" always,
+    number_unavailable "numberUnavailable",
+    observed_generation "observedGeneration",
+    updated_number_scheduled "updatedNumberScheduled",
+});

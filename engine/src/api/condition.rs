@@ -1,25 +1,26 @@
-use serde::{Deserialize, Serialize};
-
-use super::{Timestamp, is_default};
+use super::{Timestamp, record};
 
 /// A condition of any kind of object: `status` is `True`, `False` or `Unknown`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Condition {
-    #[serde(rename = "type")]
     pub kind: String,
     pub status: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub reason: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub message: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub last_heartbeat_time: Option<Timestamp>,
-    #[serde(skip_serializing_if = "is_default")]
     pub last_update_time: Option<Timestamp>,
-    #[serde(skip_serializing_if = "is_default")]
     pub last_transition_time: Option<Timestamp>,
 }
+
+record!(Condition {
+    kind "type" always,
+    status "status" always,
+    reason "reason",
+    message "message",
+    last_heartbeat_time "lastHeartbeatTime",
+    last_update_time "lastUpdateTime",
+    last_transition_time "lastTransitionTime",
+});
 
 impl Condition {
     pub fn new(kind: &str, status: bool) -> Self {

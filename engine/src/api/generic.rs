@@ -1,12 +1,10 @@
-use serde::{Deserialize, Serialize};
-
-use super::{Extra, ObjectMeta};
+use super::{Extra, ObjectMeta, record};
 
 /// An object of a kind that nothing simulates: kept whole, shown, and said to be so.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Generic {
     pub metadata: ObjectMeta,
-    #[serde(flatten)]
     pub fields: Extra,
 }
+
+record!(Generic { metadata "metadata" always } extra fields);

@@ -1,11 +1,14 @@
-use serde::{Deserialize, Serialize};
-
 /// A number or a percentage (`intstr.IntOrString`).
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum IntOrPercent {
     Int(i32),
     Text(String),
+}
+
+impl Default for IntOrPercent {
+    fn default() -> Self {
+        Self::Int(0)
+    }
 }
 
 impl IntOrPercent {

@@ -1,9 +1,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Serialize, Serializer};
 
-use super::{Extra, Kind, Labels, Timestamp, is_default};
+use super::{Extra, Kind, Labels, Timestamp, record};
 
 /// A shared piece of text: names are copied often and changed never. `Arc`, since views carry names into the page.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,12 +64,6 @@ impl Serialize for Name {
     }
 }
 
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(Self::from)
-    }
-}
-
 /// An object's identity for the whole of its life, written as a UUID.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Uid(pub u128);
@@ -101,62 +95,69 @@ impl Serialize for Uid {
     }
 }
 
-impl<'de> Deserialize<'de> for Uid {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+impl Uid {
+    /// Reads a UUID.
+    pub fn parse(text: &str) -> Option<Self> {
         let digits: String = text.chars().filter(|c| *c != '-').collect();
-        u128::from_str_radix(&digits, 16).map(Self).map_err(|_| de::Error::custom("expected a UUID"))
+        u128::from_str_radix(&digits, 16).ok().map(Self)
     }
 }
 
 /// `metadata.ownerReferences[]`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnerReference {
     pub api_version: String,
     pub kind: String,
     pub name: Name,
     pub uid: Uid,
-    #[serde(default, skip_serializing_if = "is_default")]
     pub controller: bool,
-    #[serde(default, skip_serializing_if = "is_default")]
     pub block_owner_deletion: bool,
 }
 
+record!(OwnerReference {
+    api_version "apiVersion" always,
+    kind "kind" always,
+    name "name" always,
+    uid "uid" always,
+    controller "controller",
+    block_owner_deletion "blockOwnerDeletion",
+});
+
 /// `metadata` of every object.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectMeta {
-    #[serde(skip_serializing_if = "is_default")]
     pub annotations: Labels,
-    #[serde(skip_serializing_if = "is_default")]
     pub creation_timestamp: Option<Timestamp>,
-    #[serde(skip_serializing_if = "is_default")]
     pub deletion_grace_period_seconds: Option<i64>,
-    #[serde(skip_serializing_if = "is_default")]
     pub deletion_timestamp: Option<Timestamp>,
-    #[serde(skip_serializing_if = "is_default")]
     pub finalizers: Vec<String>,
-    #[serde(skip_serializing_if = "is_default")]
     pub generate_name: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub generation: i64,
-    #[serde(skip_serializing_if = "is_default")]
     pub labels: Labels,
-    #[serde(skip_serializing_if = "is_default")]
     pub name: Name,
-    #[serde(skip_serializing_if = "is_default")]
     pub namespace: Name,
-    #[serde(skip_serializing_if = "is_default")]
     pub owner_references: Vec<OwnerReference>,
     /// The store's version at which this object was last written; 0 where it was never stored.
-    #[serde(skip_serializing_if = "is_default", with = "version_text")]
     pub resource_version: u64,
-    #[serde(skip_serializing_if = "is_default")]
     pub uid: Uid,
-    #[serde(flatten)]
     pub extra: Extra,
 }
+
+record!(ObjectMeta {
+    annotations "annotations",
+    creation_timestamp "creationTimestamp",
+    deletion_grace_period_seconds "deletionGracePeriodSeconds",
+    deletion_timestamp "deletionTimestamp",
+    finalizers "finalizers",
+    generate_name "generateName",
+    generation "generation",
+    labels "labels",
+    name "name",
+    namespace "namespace",
+    owner_references "ownerReferences",
+    resource_version "resourceVersion",
+    uid "uid",
+} extra extra);
 
 impl ObjectMeta {
     /// The owner that manages this object, of which there is at most one.
@@ -178,18 +179,5 @@ impl ObjectMeta {
             controller: true,
             block_owner_deletion: true,
         }
-    }
-}
-
-mod version_text {
-    use serde::{Deserialize, Deserializer, Serializer, de};
-
-    pub fn serialize<S: Serializer>(version: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(version)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|_| de::Error::custom("expected a resource version"))
     }
 }

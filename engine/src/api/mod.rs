@@ -5,6 +5,7 @@
 //! map and written back unchanged, so that nothing a person wrote is lost.
 
 mod batch;
+mod codec;
 mod condition;
 mod generic;
 mod int_or_percent;
@@ -20,6 +21,8 @@ mod time;
 mod workload;
 
 pub use batch::*;
+pub(crate) use codec::record;
+pub use codec::{DecodeError, Field, Record, Visitor, read_value};
 pub use condition::*;
 pub use generic::*;
 pub use int_or_percent::*;
@@ -36,7 +39,3 @@ pub use workload::*;
 
 /// Fields of an object that the simulation does not read, kept as they were written.
 pub type Extra = std::collections::BTreeMap<String, serde_json::Value>;
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}

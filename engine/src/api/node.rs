@@ -1,56 +1,47 @@
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Condition, Extra, MicroTime, ObjectMeta, Pod, Quantity, Timestamp, condition, is_default};
+use super::{Condition, Extra, MicroTime, ObjectMeta, Pod, Quantity, Timestamp, condition, record};
 
 /// `v1` Node.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
     pub metadata: ObjectMeta,
     pub spec: NodeSpec,
-    #[serde(skip_serializing_if = "is_default")]
     pub status: NodeStatus,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(Node { metadata "metadata" always, spec "spec" always, status "status" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeSpec {
-    #[serde(skip_serializing_if = "is_default")]
     pub taints: Vec<Taint>,
-    #[serde(skip_serializing_if = "is_default")]
     pub unschedulable: bool,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(NodeSpec { taints "taints", unschedulable "unschedulable" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Taint {
     /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
     pub effect: String,
     pub key: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub time_added: Option<Timestamp>,
-    #[serde(skip_serializing_if = "is_default")]
     pub value: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(Taint { effect "effect" always, key "key" always, time_added "timeAdded", value "value" });
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeStatus {
-    #[serde(skip_serializing_if = "is_default")]
     pub allocatable: BTreeMap<String, Quantity>,
-    #[serde(skip_serializing_if = "is_default")]
     pub capacity: BTreeMap<String, Quantity>,
-    #[serde(skip_serializing_if = "is_default")]
     pub conditions: Vec<Condition>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
+
+record!(NodeStatus { allocatable "allocatable", capacity "capacity", conditions "conditions" } extra extra);
 
 impl Node {
     /// `True`, `False` or `Unknown`.
@@ -76,22 +67,25 @@ impl Node {
 }
 
 /// `coordination.k8s.io/v1` Lease: a kubelet's heartbeat.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lease {
     pub metadata: ObjectMeta,
     pub spec: LeaseSpec,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(Lease { metadata "metadata" always, spec "spec" always } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeaseSpec {
     pub holder_identity: String,
     pub lease_duration_seconds: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub renew_time: Option<MicroTime>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
+
+record!(LeaseSpec {
+    holder_identity "holderIdentity" always,
+    lease_duration_seconds "leaseDurationSeconds" always,
+    renew_time "renewTime",
+} extra extra);

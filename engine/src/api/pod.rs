@@ -1,164 +1,207 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::workload::shared;
-use super::{Condition, Extra, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp, condition, is_default};
+use super::{
+    Condition, DecodeError, Extra, Field, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp, condition,
+    read_value, record,
+};
 
 /// `v1` Pod. The spec is shared with the template it was made from until something changes it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pod {
     pub metadata: ObjectMeta,
-    #[serde(with = "shared")]
     pub spec: Rc<PodSpec>,
-    #[serde(skip_serializing_if = "is_default")]
     pub status: PodStatus,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(Pod { metadata "metadata" always, spec "spec" always, status "status" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodSpec {
     pub containers: Vec<Container>,
-    #[serde(skip_serializing_if = "is_default")]
     pub init_containers: Vec<Container>,
-    #[serde(skip_serializing_if = "is_default")]
     pub node_name: Name,
-    #[serde(skip_serializing_if = "is_default")]
     pub node_selector: Labels,
-    #[serde(skip_serializing_if = "is_default")]
     pub priority: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub restart_policy: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub termination_grace_period_seconds: Option<i64>,
-    #[serde(skip_serializing_if = "is_default")]
     pub tolerations: Vec<Toleration>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(PodSpec {
+    containers "containers" always,
+    init_containers "initContainers",
+    node_name "nodeName",
+    node_selector "nodeSelector",
+    priority "priority",
+    restart_policy "restartPolicy",
+    termination_grace_period_seconds "terminationGracePeriodSeconds",
+    tolerations "tolerations",
+} extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Container {
-    #[serde(skip_serializing_if = "is_default")]
     pub image: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub image_pull_policy: String,
     pub name: Name,
-    #[serde(skip_serializing_if = "is_default")]
     pub liveness_probe: Option<Probe>,
-    #[serde(skip_serializing_if = "is_default")]
     pub readiness_probe: Option<Probe>,
-    #[serde(skip_serializing_if = "is_default")]
     pub startup_probe: Option<Probe>,
-    #[serde(skip_serializing_if = "is_default")]
     pub resources: ResourceRequirements,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(Container {
+    image "image",
+    image_pull_policy "imagePullPolicy",
+    name "name" always,
+    liveness_probe "livenessProbe",
+    readiness_probe "readinessProbe",
+    startup_probe "startupProbe",
+    resources "resources",
+} extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceRequirements {
-    #[serde(skip_serializing_if = "is_default")]
     pub limits: BTreeMap<String, Quantity>,
-    #[serde(skip_serializing_if = "is_default")]
     pub requests: BTreeMap<String, Quantity>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
+
+record!(ResourceRequirements { limits "limits", requests "requests" } extra extra);
 
 /// A probe's timing; how it asks (HTTP, TCP, exec, gRPC) is kept in `extra` and not simulated.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Probe {
-    #[serde(skip_serializing_if = "is_default")]
     pub failure_threshold: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub initial_delay_seconds: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub period_seconds: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub success_threshold: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub timeout_seconds: Option<i32>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(Probe {
+    failure_threshold "failureThreshold",
+    initial_delay_seconds "initialDelaySeconds",
+    period_seconds "periodSeconds",
+    success_threshold "successThreshold",
+    timeout_seconds "timeoutSeconds",
+} extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Toleration {
-    #[serde(skip_serializing_if = "is_default")]
     pub key: String,
     /// `Equal` (also when empty) or `Exists`.
-    #[serde(skip_serializing_if = "is_default")]
     pub operator: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub value: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub effect: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub toleration_seconds: Option<i64>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(Toleration {
+    key "key",
+    operator "operator",
+    value "value",
+    effect "effect",
+    toleration_seconds "tolerationSeconds",
+});
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodStatus {
-    #[serde(skip_serializing_if = "is_default")]
     pub conditions: Vec<Condition>,
-    #[serde(skip_serializing_if = "is_default")]
     pub container_statuses: Vec<ContainerStatus>,
-    #[serde(rename = "hostIP", skip_serializing_if = "is_default")]
     pub host_ip: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub message: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub observed_generation: i64,
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
-    #[serde(skip_serializing_if = "is_default")]
     pub phase: String,
-    #[serde(rename = "podIP", skip_serializing_if = "is_default")]
     pub pod_ip: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub qos_class: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub reason: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub start_time: Option<Timestamp>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(PodStatus {
+    conditions "conditions",
+    container_statuses "containerStatuses",
+    host_ip "hostIP",
+    message "message",
+    observed_generation "observedGeneration",
+    phase "phase",
+    pod_ip "podIP",
+    qos_class "qosClass",
+    reason "reason",
+    start_time "startTime",
+} extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContainerStatus {
-    #[serde(rename = "containerID", skip_serializing_if = "is_default")]
     pub container_id: String,
     pub image: String,
     pub name: Name,
     pub ready: bool,
     pub restart_count: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub started: bool,
     pub state: ContainerState,
-    #[serde(skip_serializing_if = "is_default")]
     pub last_state: Option<ContainerState>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
+record!(ContainerStatus {
+    container_id "containerID",
+    image "image" always,
+    name "name" always,
+    ready "ready" always,
+    restart_count "restartCount" always,
+    started "started",
+    state "state" always,
+    last_state "lastState",
+} extra extra);
+
 /// `state` of a container: exactly one of the three.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ContainerState {
     Waiting(ContainerWaiting),
     Running(ContainerRunning),
     Terminated(ContainerTerminated),
+}
+
+impl Field for ContainerState {
+    fn write(&self) -> Option<Value> {
+        Some(self.write_always())
+    }
+
+    fn write_always(&self) -> Value {
+        let (name, value) = match self {
+            ContainerState::Waiting(it) => ("waiting", it.write_always()),
+            ContainerState::Running(it) => ("running", it.write_always()),
+            ContainerState::Terminated(it) => ("terminated", it.write_always()),
+        };
+        Value::Object([(name.to_string(), value)].into_iter().collect())
+    }
+
+    fn read(&mut self, mut value: Value) -> Result<(), DecodeError> {
+        if let Some(value) = value.get_mut("running") {
+            let mut running = ContainerRunning::default();
+            running.read(value.take())?;
+            *self = ContainerState::Running(running);
+        } else if let Some(value) = value.get_mut("terminated") {
+            let mut terminated = ContainerTerminated::default();
+            terminated.read(value.take())?;
+            *self = ContainerState::Terminated(terminated);
+        } else if let Some(value) = value.get_mut("waiting") {
+            let mut waiting = ContainerWaiting::default();
+            waiting.read(value.take())?;
+            *self = ContainerState::Waiting(waiting);
+        }
+        Ok(())
+    }
 }
 
 impl Default for ContainerState {
@@ -167,30 +210,37 @@ impl Default for ContainerState {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContainerWaiting {
-    #[serde(skip_serializing_if = "is_default")]
     pub message: String,
     pub reason: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(ContainerWaiting { message "message", reason "reason" always });
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContainerRunning {
     pub started_at: Timestamp,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(ContainerRunning { started_at "startedAt" always });
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContainerTerminated {
     pub exit_code: i32,
     pub reason: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub message: String,
     pub started_at: Timestamp,
     pub finished_at: Timestamp,
 }
+
+record!(ContainerTerminated {
+    exit_code "exitCode" always,
+    reason "reason" always,
+    message "message",
+    started_at "startedAt" always,
+    finished_at "finishedAt" always,
+});
 
 impl Pod {
     pub fn is_assigned(&self) -> bool {
@@ -266,7 +316,7 @@ impl Probe {
     pub fn port(&self) -> Option<IntOrPercent> {
         let ask =
             self.extra.get("httpGet").or_else(|| self.extra.get("tcpSocket")).or_else(|| self.extra.get("grpc"))?;
-        serde_json::from_value(ask.get("port")?.clone()).ok()
+        read_value(ask.get("port")?.clone()).ok()
     }
 }
 

@@ -1,8 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
 /// How a quantity was written, which decides how it is written back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QuantityFormat {
@@ -46,6 +44,12 @@ impl Quantity {
 
     pub fn from_bytes(bytes: i64) -> Self {
         Self { nano: i128::from(bytes) * NANO, format: QuantityFormat::BinarySi }
+    }
+
+    /// The same amount, to be written with decimal suffixes.
+    #[must_use]
+    pub fn decimal(self) -> Self {
+        Self { format: QuantityFormat::DecimalSi, ..self }
     }
 
     /// Thousandths of the unit, rounded up.
@@ -178,37 +182,6 @@ impl fmt::Display for Quantity {
             }
         }
         Ok(())
-    }
-}
-
-impl Serialize for Quantity {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Quantity {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl de::Visitor<'_> for Visitor {
-            type Value = Quantity;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a quantity such as 100m or 64Mi")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Quantity, E> {
-                text.parse().map_err(E::custom)
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Quantity, E> {
-                value.to_string().parse().map_err(E::custom)
-            }
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Quantity, E> {
-                value.to_string().parse().map_err(E::custom)
-            }
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Quantity, E> {
-                value.to_string().parse().map_err(E::custom)
-            }
-        }
-        deserializer.deserialize_any(Visitor)
     }
 }
 

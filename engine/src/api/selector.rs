@@ -1,30 +1,27 @@
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::is_default;
+use super::record;
 
 pub type Labels = BTreeMap<String, String>;
 
 /// `metav1.LabelSelector`. An empty selector selects everything.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelSelector {
-    #[serde(skip_serializing_if = "is_default")]
     pub match_labels: Labels,
-    #[serde(skip_serializing_if = "is_default")]
     pub match_expressions: Vec<LabelSelectorRequirement>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+record!(LabelSelector { match_labels "matchLabels", match_expressions "matchExpressions" });
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelSelectorRequirement {
     pub key: String,
     /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
     pub operator: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub values: Vec<String>,
 }
+
+record!(LabelSelectorRequirement { key "key" always, operator "operator" always, values "values" });
 
 impl LabelSelector {
     pub fn is_empty(&self) -> bool {

@@ -1,87 +1,90 @@
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Extra, IntOrPercent, Labels, Name, ObjectMeta, Uid, is_default};
+use super::{Extra, IntOrPercent, Labels, Name, ObjectMeta, Uid, record};
 
 /// `v1` Service.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Service {
     pub metadata: ObjectMeta,
     pub spec: ServiceSpec,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(Service { metadata "metadata" always, spec "spec" always } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServiceSpec {
-    #[serde(rename = "clusterIP", skip_serializing_if = "is_default")]
     pub cluster_ip: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub ports: Vec<ServicePort>,
-    #[serde(skip_serializing_if = "is_default")]
     pub publish_not_ready_addresses: bool,
-    #[serde(skip_serializing_if = "is_default")]
     pub selector: Labels,
     /// `ClusterIP`, `NodePort`, `LoadBalancer` or `ExternalName`.
-    #[serde(rename = "type", skip_serializing_if = "is_default")]
     pub kind: String,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(ServiceSpec {
+    cluster_ip "clusterIP",
+    ports "ports",
+    publish_not_ready_addresses "publishNotReadyAddresses",
+    selector "selector",
+    kind "type",
+} extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServicePort {
-    #[serde(skip_serializing_if = "is_default")]
     pub name: String,
     pub port: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub protocol: String,
-    #[serde(skip_serializing_if = "is_default")]
     pub target_port: Option<IntOrPercent>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
+record!(ServicePort { name "name", port "port" always, protocol "protocol", target_port "targetPort" } extra extra);
+
 /// `discovery.k8s.io/v1` EndpointSlice.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EndpointSlice {
     pub metadata: ObjectMeta,
     pub address_type: String,
     pub endpoints: Vec<Endpoint>,
-    #[serde(skip_serializing_if = "is_default")]
     pub ports: Vec<EndpointPort>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(EndpointSlice {
+    metadata "metadata" always,
+    address_type "addressType" always,
+    endpoints "endpoints" always,
+    ports "ports",
+} extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Endpoint {
     pub addresses: Vec<String>,
     pub conditions: EndpointConditions,
-    #[serde(skip_serializing_if = "is_default")]
     pub node_name: Name,
-    #[serde(skip_serializing_if = "is_default")]
     pub target_ref: Option<TargetRef>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+record!(Endpoint {
+    addresses "addresses" always,
+    conditions "conditions" always,
+    node_name "nodeName",
+    target_ref "targetRef",
+} extra extra);
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndpointConditions {
     pub ready: bool,
     pub serving: bool,
     pub terminating: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(EndpointConditions { ready "ready" always, serving "serving" always, terminating "terminating" always });
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TargetRef {
     pub kind: String,
     pub name: Name,
@@ -89,128 +92,133 @@ pub struct TargetRef {
     pub uid: Uid,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+record!(TargetRef { kind "kind" always, name "name" always, namespace "namespace" always, uid "uid" always });
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EndpointPort {
-    #[serde(skip_serializing_if = "is_default")]
     pub name: String,
     pub port: i32,
     pub protocol: String,
 }
 
+record!(EndpointPort { name "name", port "port" always, protocol "protocol" always });
+
 /// `v1` Namespace.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Namespace {
     pub metadata: ObjectMeta,
-    #[serde(skip_serializing_if = "is_default")]
     pub spec: NamespaceSpec,
-    #[serde(skip_serializing_if = "is_default")]
     pub status: NamespaceStatus,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+record!(Namespace { metadata "metadata" always, spec "spec", status "status" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamespaceSpec {
-    #[serde(skip_serializing_if = "is_default")]
     pub finalizers: Vec<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+record!(NamespaceSpec { finalizers "finalizers" });
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamespaceStatus {
-    #[serde(skip_serializing_if = "is_default")]
     pub conditions: Vec<super::Condition>,
     /// `Active` or `Terminating`.
-    #[serde(skip_serializing_if = "is_default")]
     pub phase: String,
 }
 
+record!(NamespaceStatus { conditions "conditions", phase "phase" });
+
 /// `v1` ResourceQuota: amounts by resource name, such as `pods` or `requests.cpu`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceQuota {
     pub metadata: ObjectMeta,
     pub spec: ResourceQuotaSpec,
-    #[serde(skip_serializing_if = "is_default")]
     pub status: ResourceQuotaStatus,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+record!(ResourceQuota { metadata "metadata" always, spec "spec" always, status "status" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceQuotaSpec {
-    #[serde(skip_serializing_if = "is_default")]
     pub hard: BTreeMap<String, super::Quantity>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+record!(ResourceQuotaSpec { hard "hard" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceQuotaStatus {
-    #[serde(skip_serializing_if = "is_default")]
     pub hard: BTreeMap<String, super::Quantity>,
-    #[serde(skip_serializing_if = "is_default")]
     pub used: BTreeMap<String, super::Quantity>,
 }
 
+record!(ResourceQuotaStatus { hard "hard", used "used" });
+
 /// `scheduling.k8s.io/v1` PriorityClass.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PriorityClass {
     pub metadata: ObjectMeta,
-    #[serde(skip_serializing_if = "is_default")]
     pub global_default: bool,
     /// `PreemptLowerPriority` or `Never`.
-    #[serde(skip_serializing_if = "is_default")]
     pub preemption_policy: String,
     pub value: i32,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
+record!(PriorityClass {
+    metadata "metadata" always,
+    global_default "globalDefault",
+    preemption_policy "preemptionPolicy",
+    value "value" always,
+} extra extra);
+
 /// `policy/v1` PodDisruptionBudget.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodDisruptionBudget {
     pub metadata: ObjectMeta,
     pub spec: PodDisruptionBudgetSpec,
-    #[serde(skip_serializing_if = "is_default")]
     pub status: PodDisruptionBudgetStatus,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(PodDisruptionBudget { metadata "metadata" always, spec "spec" always, status "status" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodDisruptionBudgetSpec {
-    #[serde(skip_serializing_if = "is_default")]
     pub max_unavailable: Option<IntOrPercent>,
-    #[serde(skip_serializing_if = "is_default")]
     pub min_available: Option<IntOrPercent>,
     /// Selects no pod where it is missing, every pod of the namespace where it is empty.
-    #[serde(skip_serializing_if = "is_default")]
     pub selector: Option<super::LabelSelector>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(PodDisruptionBudgetSpec {
+    max_unavailable "maxUnavailable",
+    min_available "minAvailable",
+    selector "selector",
+} extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodDisruptionBudgetStatus {
-    #[serde(skip_serializing_if = "is_default")]
     pub conditions: Vec<super::Condition>,
     pub current_healthy: i32,
     pub desired_healthy: i32,
     /// Pods whose eviction was granted and has not been seen yet, with the time it was granted.
-    #[serde(skip_serializing_if = "is_default")]
     pub disrupted_pods: BTreeMap<String, super::Timestamp>,
     pub disruptions_allowed: i32,
     pub expected_pods: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub observed_generation: i64,
 }
+
+record!(PodDisruptionBudgetStatus {
+    conditions "conditions",
+    current_healthy "currentHealthy" always,
+    desired_healthy "desiredHealthy" always,
+    disrupted_pods "disruptedPods",
+    disruptions_allowed "disruptionsAllowed" always,
+    expected_pods "expectedPods" always,
+    observed_generation "observedGeneration",
+});

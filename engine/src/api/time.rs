@@ -1,7 +1,5 @@
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
 /// An instant as the API writes it (`metav1.Time`): whole seconds since 1970-01-01 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(pub i64);
@@ -89,38 +87,20 @@ impl Timestamp {
         Self(millis.div_euclid(1000))
     }
 
+    /// Reads RFC 3339.
+    pub fn parse(text: &str) -> Option<Self> {
+        parse_rfc3339(text).map(Self::from_millis)
+    }
+
     pub fn millis(self) -> i64 {
         self.0 * 1000
     }
 }
 
-impl Serialize for Timestamp {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Timestamp {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        parse_rfc3339(&text)
-            .map(Self::from_millis)
-            .ok_or_else(|| de::Error::custom("expected a time like 2026-11-30T08:00:00Z"))
-    }
-}
-
-impl Serialize for MicroTime {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for MicroTime {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        parse_rfc3339(&text)
-            .map(Self)
-            .ok_or_else(|| de::Error::custom("expected a time like 2026-11-30T08:00:00.000000Z"))
+impl MicroTime {
+    /// Reads RFC 3339.
+    pub fn parse(text: &str) -> Option<Self> {
+        parse_rfc3339(text).map(Self)
     }
 }
 

@@ -1,42 +1,41 @@
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Condition, Extra, IntOrPercent, LabelSelector, ObjectMeta, PodSpec, is_default};
+use super::{Condition, Extra, IntOrPercent, LabelSelector, ObjectMeta, PodSpec, record};
 
 /// `apps/v1` Deployment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Deployment {
     pub metadata: ObjectMeta,
     pub spec: DeploymentSpec,
-    #[serde(skip_serializing_if = "is_default")]
     pub status: DeploymentStatus,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(Deployment { metadata "metadata" always, spec "spec" always, status "status" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeploymentSpec {
-    #[serde(skip_serializing_if = "is_default")]
     pub min_ready_seconds: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub paused: bool,
-    #[serde(skip_serializing_if = "is_default")]
     pub progress_deadline_seconds: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub replicas: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub revision_history_limit: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub selector: LabelSelector,
-    #[serde(skip_serializing_if = "is_default")]
     pub strategy: DeploymentStrategy,
     pub template: PodTemplate,
-    #[serde(flatten)]
     pub extra: Extra,
 }
+
+record!(DeploymentSpec {
+    min_ready_seconds "minReadySeconds",
+    paused "paused",
+    progress_deadline_seconds "progressDeadlineSeconds",
+    replicas "replicas",
+    revision_history_limit "revisionHistoryLimit",
+    selector "selector",
+    strategy "strategy",
+    template "template" always,
+} extra extra);
 
 impl DeploymentSpec {
     /// The wanted number of pods; defaulting has set it on every stored object.
@@ -45,89 +44,86 @@ impl DeploymentSpec {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeploymentStrategy {
-    #[serde(skip_serializing_if = "is_default")]
     pub rolling_update: Option<RollingUpdate>,
     /// `RollingUpdate` or `Recreate`.
-    #[serde(rename = "type", skip_serializing_if = "is_default")]
     pub kind: String,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(DeploymentStrategy { rolling_update "rollingUpdate", kind "type" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RollingUpdate {
-    #[serde(skip_serializing_if = "is_default")]
     pub max_surge: Option<IntOrPercent>,
-    #[serde(skip_serializing_if = "is_default")]
     pub max_unavailable: Option<IntOrPercent>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(RollingUpdate { max_surge "maxSurge", max_unavailable "maxUnavailable" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeploymentStatus {
-    #[serde(skip_serializing_if = "is_default")]
     pub available_replicas: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub collision_count: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub conditions: Vec<Condition>,
-    #[serde(skip_serializing_if = "is_default")]
     pub observed_generation: i64,
-    #[serde(skip_serializing_if = "is_default")]
     pub ready_replicas: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub replicas: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub terminating_replicas: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub unavailable_replicas: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub updated_replicas: i32,
 }
 
+record!(DeploymentStatus {
+    available_replicas "availableReplicas",
+    collision_count "collisionCount",
+    conditions "conditions",
+    observed_generation "observedGeneration",
+    ready_replicas "readyReplicas",
+    replicas "replicas",
+    terminating_replicas "terminatingReplicas",
+    unavailable_replicas "unavailableReplicas",
+    updated_replicas "updatedReplicas",
+});
+
 /// `spec.template` of a workload. The pod's spec is shared with the pods that are made from it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodTemplate {
-    #[serde(skip_serializing_if = "is_default")]
     pub metadata: ObjectMeta,
-    #[serde(with = "shared")]
     pub spec: Rc<PodSpec>,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
+record!(PodTemplate { metadata "metadata", spec "spec" always } extra extra);
+
 /// `apps/v1` ReplicaSet.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplicaSet {
     pub metadata: ObjectMeta,
     pub spec: ReplicaSetSpec,
-    #[serde(skip_serializing_if = "is_default")]
     pub status: ReplicaSetStatus,
-    #[serde(flatten)]
     pub extra: Extra,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+record!(ReplicaSet { metadata "metadata" always, spec "spec" always, status "status" } extra extra);
+
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplicaSetSpec {
-    #[serde(skip_serializing_if = "is_default")]
     pub min_ready_seconds: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub replicas: Option<i32>,
-    #[serde(skip_serializing_if = "is_default")]
     pub selector: LabelSelector,
     pub template: PodTemplate,
-    #[serde(flatten)]
     pub extra: Extra,
 }
+
+record!(ReplicaSetSpec {
+    min_ready_seconds "minReadySeconds",
+    replicas "replicas",
+    selector "selector",
+    template "template" always,
+} extra extra);
 
 impl ReplicaSetSpec {
     /// The wanted number of pods; defaulting has set it on every stored object.
@@ -136,35 +132,23 @@ impl ReplicaSetSpec {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplicaSetStatus {
-    #[serde(skip_serializing_if = "is_default")]
     pub available_replicas: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub conditions: Vec<Condition>,
-    #[serde(skip_serializing_if = "is_default")]
     pub fully_labeled_replicas: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub observed_generation: i64,
-    #[serde(skip_serializing_if = "is_default")]
     pub ready_replicas: i32,
     pub replicas: i32,
-    #[serde(skip_serializing_if = "is_default")]
     pub terminating_replicas: Option<i32>,
 }
 
-/// Serde for a shared value.
-pub(super) mod shared {
-    use std::rc::Rc;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<T: Serialize, S: Serializer>(value: &Rc<T>, serializer: S) -> Result<S::Ok, S::Error> {
-        (**value).serialize(serializer)
-    }
-
-    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Rc<T>, D::Error> {
-        T::deserialize(deserializer).map(Rc::new)
-    }
-}
+record!(ReplicaSetStatus {
+    available_replicas "availableReplicas",
+    conditions "conditions",
+    fully_labeled_replicas "fullyLabeledReplicas",
+    observed_generation "observedGeneration",
+    ready_replicas "readyReplicas",
+    replicas "replicas" always,
+    terminating_replicas "terminatingReplicas",
+});

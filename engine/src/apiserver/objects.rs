@@ -1,7 +1,7 @@
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::api::{Kind, Labels, Name, Node, Object, ObjectKey, Pod, Uid};
+use crate::sim::Map;
 
 /// What the pods on a node ask for together: thousandths of a core, bytes, and how many they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,14 +58,14 @@ impl Usage {
 /// The API server's store and every client's cache are one of these.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
-    all: BTreeMap<ObjectKey, Object>,
-    by_owner: BTreeMap<Uid, Owned>,
-    by_node: BTreeMap<Name, OnNode>,
+    all: Map<ObjectKey, Object>,
+    by_owner: Map<Uid, Owned>,
+    by_node: Map<Name, OnNode>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Owned {
-    objects: BTreeMap<ObjectKey, Object>,
+    objects: Map<ObjectKey, Object>,
     tally: Tally,
 }
 
@@ -78,7 +78,7 @@ pub struct Tally {
     pub ready: i32,
     pub terminating: i32,
     /// The active pods by their labels.
-    pub labels: BTreeMap<Labels, i32>,
+    pub labels: Vec<(Labels, i32)>,
 }
 
 impl Tally {
@@ -90,14 +90,12 @@ impl Tally {
         self.active += sign;
         self.ready += sign * i32::from(pod.is_ready());
         let labels = &pod.metadata.labels;
-        match self.labels.get_mut(labels) {
-            Some(count) => *count += sign,
-            None => {
-                self.labels.insert(labels.clone(), sign);
-            }
+        match self.labels.iter_mut().find(|(known, _)| known == labels) {
+            Some((_, count)) => *count += sign,
+            None => self.labels.push((labels.clone(), sign)),
         }
         if sign < 0 {
-            self.labels.retain(|_, count| *count != 0);
+            self.labels.retain(|(_, count)| *count != 0);
         }
     }
 }
@@ -111,7 +109,7 @@ pub struct OnNode {
     pub room: Usage,
     /// What its unfinished pods ask for.
     pub usage: Usage,
-    pods: BTreeMap<ObjectKey, Rc<Pod>>,
+    pods: Map<ObjectKey, Rc<Pod>>,
 }
 
 impl Objects {
@@ -136,16 +134,12 @@ impl Objects {
     }
 
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Object> {
-        let from = ObjectKey::new(kind, Name::default(), Name::default());
-        self.all.range(from..).take_while(move |(key, _)| key.kind == kind).map(|(_, object)| object)
+        let from = ObjectKey::first_of(kind);
+        self.all.iter_from(from).take_while(move |(key, _)| key.kind == kind).map(|(_, object)| object)
     }
 
     pub fn in_namespace<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
-        let from = ObjectKey::new(kind, namespace.clone(), Name::default());
-        self.all
-            .range(from..)
-            .take_while(move |(key, _)| key.kind == kind && key.namespace == *namespace)
-            .map(|(_, object)| object)
+        self.of_kind(kind).filter(move |object| object.meta().namespace == *namespace)
     }
 
     /// What has this object as its controller.
@@ -192,7 +186,7 @@ impl Objects {
 
     fn index(&mut self, key: &ObjectKey, object: &Object) {
         if let Some(owner) = object.meta().controller() {
-            let owned = self.by_owner.entry(owner.uid).or_default();
+            let owned = self.by_owner.or_default(owner.uid);
             owned.objects.insert(key.clone(), object.clone());
             if let Object::Pod(pod) = object {
                 owned.tally.count(pod, 1);
@@ -200,14 +194,14 @@ impl Objects {
         }
         match object {
             Object::Pod(pod) if pod.is_assigned() => {
-                let on = self.by_node.entry(pod.spec.node_name.clone()).or_default();
+                let on = self.by_node.or_default(pod.spec.node_name.clone());
                 on.pods.insert(key.clone(), Rc::clone(pod));
                 if !pod.is_finished() {
                     on.usage.add(Usage::of(pod));
                 }
             }
             Object::Node(node) => {
-                let on = self.by_node.entry(key.name.clone()).or_default();
+                let on = self.by_node.or_default(key.name.clone());
                 on.room = Usage::room(node);
                 on.node = Some(Rc::clone(node));
             }

@@ -1,19 +1,17 @@
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::api::{ObjectKey, Uid};
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Set, Time};
 
 /// What a controller has asked for and not yet seen in its cache (`controller.UIDTrackingControllerExpectations`,
 /// v1.36). Until it has, its cache is known to be behind and it must not act on it.
 #[derive(Clone, Debug, Default)]
 pub struct Expectations {
-    by_key: BTreeMap<ObjectKey, Expected>,
+    by_key: Map<ObjectKey, Expected>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Expected {
     creations: i64,
-    deletions: BTreeSet<Uid>,
+    deletions: Set<Uid>,
     since: Time,
 }
 
@@ -22,16 +20,16 @@ impl Expectations {
     pub const TIMEOUT: Millis = Millis(5 * 60_000);
 
     pub fn expect_creations(&mut self, key: &ObjectKey, count: i64, now: Time) {
-        let expected = self.by_key.entry(key.clone()).or_default();
+        let expected = self.by_key.or_default(key.clone());
         expected.creations = count;
         expected.deletions.clear();
         expected.since = now;
     }
 
     pub fn expect_deletions(&mut self, key: &ObjectKey, uids: impl IntoIterator<Item = Uid>, now: Time) {
-        let expected = self.by_key.entry(key.clone()).or_default();
+        let expected = self.by_key.or_default(key.clone());
         expected.creations = 0;
-        expected.deletions = uids.into_iter().collect();
+        expected.deletions = uids.into_iter().map(|uid| (uid, ())).collect();
         expected.since = now;
     }
 

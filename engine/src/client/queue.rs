@@ -1,7 +1,7 @@
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use crate::api::ObjectKey;
-use crate::sim::{Millis, Seq, Time};
+use crate::sim::{Map, Millis, Seq, Set, Time};
 
 /// A work queue with one slot for each key (`client-go/util/workqueue`, v1.36).
 ///
@@ -11,10 +11,10 @@ use crate::sim::{Millis, Seq, Time};
 pub struct WorkQueue {
     ready: VecDeque<ObjectKey>,
     /// Keys in `ready`, and keys that changed while being worked on.
-    dirty: BTreeMap<ObjectKey, Seq>,
-    running: BTreeSet<ObjectKey>,
-    delayed: BTreeMap<ObjectKey, (Time, Seq)>,
-    failures: BTreeMap<ObjectKey, u32>,
+    dirty: Map<ObjectKey, Seq>,
+    running: Set<ObjectKey>,
+    delayed: Map<ObjectKey, (Time, Seq)>,
+    failures: Map<ObjectKey, u32>,
 }
 
 impl WorkQueue {
@@ -61,7 +61,7 @@ impl WorkQueue {
     pub fn take(&mut self) -> Option<(ObjectKey, Seq)> {
         let key = self.ready.pop_front()?;
         let reason = self.dirty.remove(&key).unwrap_or(Seq(0));
-        self.running.insert(key.clone());
+        self.running.add(key.clone());
         Some((key, reason))
     }
 
@@ -77,7 +77,7 @@ impl WorkQueue {
 
     /// Notes a failure and says how long to wait before the next try.
     pub fn backoff(&mut self, key: &ObjectKey) -> Millis {
-        let failures = self.failures.entry(key.clone()).or_default();
+        let failures = self.failures.or_default(key.clone());
         let delay = Self::BACKOFF_BASE.0.checked_shl(*failures).unwrap_or(u64::MAX).min(Self::BACKOFF_CAP.0);
         *failures = (*failures + 1).min(40);
         Millis(delay)
@@ -92,12 +92,12 @@ impl WorkQueue {
     }
 
     pub fn running(&self) -> impl Iterator<Item = &ObjectKey> {
-        self.running.iter()
+        self.running.keys()
     }
 
     /// Keys that changed while being worked on.
     pub fn again(&self) -> impl Iterator<Item = &ObjectKey> {
-        self.running.iter().filter(|key| self.dirty.contains_key(*key))
+        self.running.keys().filter(|key| self.dirty.contains_key(*key))
     }
 
     pub fn delayed(&self) -> impl Iterator<Item = (&ObjectKey, Time)> {

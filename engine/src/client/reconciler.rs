@@ -1,9 +1,7 @@
-use std::collections::BTreeMap;
-
 use super::{Expectations, Facts, NodeRuntime, RuntimeCall};
 use crate::api::{Object, ObjectKey, Timestamp};
 use crate::apiserver::{Answer, ApiError, Change, EventDraft, Objects, Request};
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time};
 
 /// What a reconciler may look at: its cache, its clock, and for a kubelet the containers on its node.
 pub struct Context<'a> {
@@ -103,7 +101,7 @@ pub trait Turns {
 #[derive(Clone)]
 struct Runner<R: Reconciler> {
     reconciler: R,
-    turns: BTreeMap<ObjectKey, R::State>,
+    turns: Map<ObjectKey, R::State>,
 }
 
 impl<R: Reconciler> Turns for Runner<R> {
@@ -141,7 +139,7 @@ pub struct AnyReconciler(Box<dyn Turns>);
 
 impl AnyReconciler {
     pub fn new<R: Reconciler>(reconciler: R) -> Self {
-        Self(Box::new(Runner { reconciler, turns: BTreeMap::new() }))
+        Self(Box::new(Runner { reconciler, turns: Map::default() }))
     }
 }
 

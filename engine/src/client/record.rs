@@ -1,3 +1,5 @@
+use std::rc::Rc;
+
 use super::{Facts, Note};
 use crate::api::{Name, ObjectKey};
 use crate::apiserver::{ChangeKind, Effect, EventDraft};
@@ -34,7 +36,7 @@ pub enum What {
     /// A watch told a loop of a change that concerns it.
     Told { to: LoopIndex, key: ObjectKey, change: ChangeKind, version: u64 },
     /// A loop reached a phase of its turn for a key.
-    Reached { by: LoopIndex, key: ObjectKey, phase: TurnPhase, facts: Facts },
+    Reached { by: LoopIndex, key: ObjectKey, phase: TurnPhase, facts: Rc<Facts> },
     /// The API server wrote an object.
     Wrote {
         author: Author,

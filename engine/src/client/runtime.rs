@@ -1,9 +1,7 @@
 //! The containers that really are on a node, as its kubelet finds them.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::api::{Name, ObjectKey, Uid};
-use crate::sim::Time;
+use crate::sim::{Map, Set, Time};
 
 /// Where a container stands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -90,8 +88,8 @@ pub struct PodRecord {
 /// All that is on one node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeRuntime {
-    pub pods: BTreeMap<Uid, PodRecord>,
-    pub images: BTreeSet<Name>,
+    pub pods: Map<Uid, PodRecord>,
+    pub images: Set<Name>,
 }
 
 /// What a kubelet asks of its container runtime.

@@ -2,7 +2,6 @@
 //!
 //! Mirrors `pkg/controller/tainteviction/taint_eviction.go`, v1.36.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::{CONTROLLER_MANAGER, Recorder};
@@ -10,7 +9,7 @@ use crate::api::{Condition, Node, Object, ObjectKey, Pod, set_condition};
 use crate::apiserver::{Change, DeleteOptions, Objects, Request, Verb};
 use crate::client::{Action, Arg, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time};
 
 const RECORDER: Recorder = Recorder("taint-eviction-controller");
 
@@ -18,7 +17,7 @@ const RECORDER: Recorder = Recorder("taint-eviction-controller");
 #[derive(Clone, Debug, Default)]
 pub struct TaintEviction {
     /// Since when each pod sits on a tainted node, by this controller's own clock.
-    since: BTreeMap<ObjectKey, Time>,
+    since: Map<ObjectKey, Time>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -98,7 +97,7 @@ impl Reconciler for TaintEviction {
         let Some(stay) = stay_of(pod, node) else {
             return self.spare(key);
         };
-        let since = *self.since.entry(key.clone()).or_insert(context.now);
+        let since = *self.since.or_insert_with(key.clone(), || context.now);
         let left = (since + stay).since(context.now);
         match *turn {
             Turn::Observe => {

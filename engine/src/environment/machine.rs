@@ -1,10 +1,8 @@
-use std::collections::BTreeMap;
-
 use super::Behaviors;
 use crate::api::{Name, ObjectKey, Uid};
 use crate::client::{Arg, ContainerPhase, ContainerRecord, NodeRuntime, Note, PodRecord, RuntimeCall};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time};
 
 /// A run that lasted this long clears the memory of earlier crashes (`2 × MaxContainerBackOff`, v1.36).
 const HEALTHY_AFTER: Millis = Millis(600_000);
@@ -27,7 +25,7 @@ pub struct Machine {
     pub is_on: bool,
     /// Counts starts, so that what was going to happen before a power cut does not happen after it.
     pub boot: u32,
-    pulls: BTreeMap<Name, Time>,
+    pulls: Map<Name, Time>,
 }
 
 impl Machine {
@@ -49,7 +47,7 @@ impl Machine {
                 let containers =
                     containers.iter().map(|(name, image)| ContainerRecord::new(name.clone(), image.clone())).collect();
                 let record = PodRecord { key: key.clone(), containers, is_stopping: false };
-                self.runtime.pods.entry(uid).or_insert(record);
+                self.runtime.pods.or_insert_with(uid, || record);
                 Vec::new()
             }
             RuntimeCall::Pull { container } => self.pull(uid, container, behaviors, now),
@@ -133,7 +131,7 @@ impl Machine {
         self.pulls.remove(image);
         let is_missing = behaviors.of(image).is_missing;
         if !is_missing {
-            self.runtime.images.insert(image.clone());
+            self.runtime.images.add(image.clone());
         }
         let mut happenings = Vec::new();
         for record in self.runtime.pods.values_mut() {

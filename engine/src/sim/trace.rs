@@ -33,11 +33,20 @@ pub struct Trace<P> {
     last: u64,
     visible: u64,
     digest: Digest,
+    /// The root of each of the newest events, at its number modulo the length.
+    roots: Vec<Seq>,
 }
 
 impl<P> Default for Trace<P> {
     fn default() -> Self {
-        Self { kept: VecDeque::new(), background: VecDeque::new(), last: 0, visible: 0, digest: Digest::default() }
+        Self {
+            kept: VecDeque::new(),
+            background: VecDeque::new(),
+            last: 0,
+            visible: 0,
+            digest: Digest::default(),
+            roots: Vec::new(),
+        }
     }
 }
 
@@ -45,12 +54,15 @@ impl<P: Hash> Trace<P> {
     /// Events kept for reading; older ones are dropped, the digest still covers them.
     pub const LIMIT: usize = 20_000;
     pub const BACKGROUND_LIMIT: usize = 2_000;
+    /// Events back to which roots are known.
+    const ROOTS: usize = 1 << 16;
 
     /// Records an event and returns its number.
     pub fn record(&mut self, at: Time, cause: Option<Seq>, is_background: bool, what: P) -> Seq {
         self.last += 1;
         let seq = Seq(self.last);
-        let root = cause.map_or(seq, |cause| self.get(cause).map_or(cause, |event| event.root));
+        let root = cause.map_or(seq, |cause| self.root_of(cause));
+        self.note_root(seq, root);
         let event = TraceEvent { seq, at, cause, root, is_background, what };
         event.hash(&mut self.digest);
         let (ring, limit) = if is_background {
@@ -64,6 +76,26 @@ impl<P: Hash> Trace<P> {
         }
         ring.push_back(event);
         seq
+    }
+
+    fn note_root(&mut self, seq: Seq, root: Seq) {
+        let slot = (seq.0 % Self::ROOTS as u64) as usize;
+        if slot == self.roots.len() {
+            self.roots.push(root);
+        } else if let Some(known) = self.roots.get_mut(slot) {
+            *known = root;
+        } else {
+            // The first event has number 1.
+            self.roots.resize(slot, Seq(0));
+            self.roots.push(root);
+        }
+    }
+
+    /// The root of an event; of one too old to be known, itself.
+    fn root_of(&self, seq: Seq) -> Seq {
+        let is_known = seq.0 <= self.last && self.last - seq.0 < Self::ROOTS as u64;
+        let root = self.roots.get((seq.0 % Self::ROOTS as u64) as usize);
+        root.copied().filter(|_| is_known && seq.0 > 0).unwrap_or(seq)
     }
 
     pub fn get(&self, seq: Seq) -> Option<&TraceEvent<P>> {

@@ -8,6 +8,7 @@ use super::pods::{classify, node_of, pods_of};
 use super::{Convergence, Frame, PodClass, Summary};
 use crate::api::{Deployment, Kind, Object, ObjectKey, condition};
 use crate::controllers::deployment::status::is_complete;
+use crate::sim::sort_by;
 use crate::world::Simulation;
 
 /// Everything that is drawn of the present instant, apart from the inspected object and the event list.
@@ -29,7 +30,7 @@ fn deployments(simulation: &Simulation) -> impl Iterator<Item = &Rc<Deployment>>
 
 /// What to select at first: the first Deployment.
 pub fn first_key(simulation: &Simulation) -> Option<ObjectKey> {
-    simulation.api().objects().of_kind(Kind::Deployment).next().map(Object::key)
+    simulation.api().objects().of_kind(Kind::Deployment).map(Object::key).min_by(|a, b| a.name.cmp(&b.name))
 }
 
 fn summary(simulation: &Simulation) -> Summary {
@@ -51,7 +52,7 @@ fn summary(simulation: &Simulation) -> Summary {
         is_complete_everywhere &= is_complete(deployment, &deployment.status) && mine == deployment.spec.wanted();
         is_stuck |= condition(&deployment.status.conditions, "Progressing").is_some_and(|it| !it.is_true());
     }
-    classes.sort_unstable();
+    sort_by(&mut classes, Ord::cmp);
     let missing = usize::try_from(want).unwrap_or(0).saturating_sub(classes.len());
     let shown = classes.into_iter().chain(std::iter::repeat_n(PodClass::Pending, missing));
     let slots: Vec<PodClass> = shown.clone().take(Summary::MAX_SLOTS).collect();

@@ -7,6 +7,7 @@ use crate::api::{
     Condition, Container, ContainerState, Deployment, Kind, Name, Node, Object, ObjectKey, Pod, ReplicaSet, Support,
 };
 use crate::controllers::deployment::rolling::max_unavailable;
+use crate::sim::sort_by;
 use crate::world::Simulation;
 
 /// Events shown about one object.
@@ -31,6 +32,9 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
         let namespace = if kind.is_namespaced() { meta.namespace.clone() } else { Name::default() };
         Some(ObjectKey::new(kind, namespace, owner.name.clone()))
     });
+    let mut owns: Vec<ObjectKey> = objects.controlled_by(meta.uid).map(Object::key).collect();
+    sort_by(&mut owns, |a, b| a.name.cmp(&b.name));
+    owns.truncate(MAX_OWNED);
     Some(Inspection {
         title: format!("{} {}", key.kind.name(), key.name),
         rows,
@@ -38,7 +42,7 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
         why: simulation.origin(key).map(|seq| why(simulation, seq.0)).unwrap_or_default(),
         conditions: conditions(object),
         owner: owner.filter(|owner| objects.get(owner).is_some()),
-        owns: objects.controlled_by(meta.uid).take(MAX_OWNED).map(Object::key).collect(),
+        owns,
         events: events(simulation, key),
         yaml: to_yaml(&object.to_value()),
         can_delete: !matches!(key.kind, Kind::Node | Kind::Namespace | Kind::Lease),

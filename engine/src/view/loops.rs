@@ -4,7 +4,7 @@ use super::words::{as_cause, describe, loop_name, short};
 use super::{Chip, ChipState, LoopId, LoopRow, NowLine, Phase, PhaseCell, StoreView};
 use crate::api::{Kind, ObjectKey};
 use crate::client::{LoopIndex, TurnPhase, What};
-use crate::sim::Time;
+use crate::sim::{Time, sort_by};
 use crate::world::{Cell, Loop, ProcessKind, Simulation};
 
 /// Chips shown in a queue.
@@ -32,7 +32,9 @@ pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
     });
     let mut rows: Vec<LoopRow> = rows.collect();
     // In the order in which work flows; those that watch over the rest come last.
-    rows.sort_by_key(|row| matches!(row.name.as_str(), "Node lifecycle" | "Taint eviction" | "Garbage collector"));
+    let is_watcher =
+        |row: &LoopRow| matches!(row.name.as_str(), "Node lifecycle" | "Taint eviction" | "Garbage collector");
+    sort_by(&mut rows, |a, b| is_watcher(a).cmp(&is_watcher(b)));
     rows
 }
 
@@ -119,7 +121,8 @@ fn chips(it: &Loop) -> (Vec<Chip>, usize) {
         chip(key, state)
     });
     let waiting = it.queue.waiting().map(|key| chip(key, ChipState::Waiting));
-    let delayed = it.queue.delayed().map(|(key, _)| chip(key, ChipState::Delayed));
+    let is_shown = |key: &ObjectKey| it.queue.running().chain(it.queue.waiting()).any(|shown| shown == key);
+    let delayed = it.queue.delayed().filter(|(key, _)| !is_shown(key)).map(|(key, _)| chip(key, ChipState::Delayed));
     let mut all: Vec<Chip> = running.chain(waiting).chain(delayed).collect();
     let more = all.len().saturating_sub(MAX_CHIPS);
     all.truncate(MAX_CHIPS);

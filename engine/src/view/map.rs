@@ -4,6 +4,7 @@ use super::pods::row;
 use super::{Capacity, MapView, NodeCard, NodeClass, PodRow};
 use crate::api::{Kind, MicroTime, Name, Node, Object, ObjectKey, Pod, condition};
 use crate::apiserver::Verb;
+use crate::sim::sort_by;
 use crate::world::Simulation;
 
 /// Past this a heartbeat is late, in ms: they come every 10 s.
@@ -12,8 +13,9 @@ const LATE_MS: i64 = 12_000;
 pub fn map(simulation: &Simulation) -> MapView {
     let objects = simulation.api().objects();
     let arriving = arriving(simulation);
-    let nodes: Vec<NodeCard> =
+    let mut nodes: Vec<NodeCard> =
         objects.of_kind(Kind::Node).filter_map(Object::as_node).map(|node| card(simulation, node)).collect();
+    sort_by(&mut nodes, |a, b| natural(&a.key.name).cmp(&natural(&b.key.name)));
     let is_homeless = |pod: &&std::rc::Rc<Pod>| {
         !pod.is_assigned() || objects.get(&ObjectKey::node(pod.spec.node_name.clone())).is_none()
     };
@@ -28,8 +30,19 @@ pub fn map(simulation: &Simulation) -> MapView {
         }
         unscheduled.push(row);
     }
+    by_name(&mut unscheduled);
     let n_pods = objects.of_kind(Kind::Pod).count();
     MapView { nodes, unscheduled, unscheduled_message: message, n_pods }
+}
+
+fn by_name(rows: &mut Vec<PodRow>) {
+    sort_by(rows, |a, b| a.key.name.cmp(&b.key.name));
+}
+
+/// A name with the number at its end as a number: `node-2` comes before `node-10`.
+fn natural(name: &str) -> (&str, u64, &str) {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    (stem, name[stem.len()..].parse().unwrap_or(0), name)
 }
 
 /// Pods whose binding is on its way, with the node.
@@ -64,6 +77,8 @@ fn card(simulation: &Simulation, node: &Node) -> NodeCard {
     let last_heard = (silence > LATE_MS).then(|| format!("last heard {} s ago", silence / 1000));
     let usage = objects.usage(name);
     let mebi = 1024 * 1024;
+    let mut pods: Vec<PodRow> = objects.pods_on(name).map(|pod| row(simulation, pod, Some(node))).collect();
+    by_name(&mut pods);
     NodeCard {
         key: ObjectKey::node(name.clone()),
         class,
@@ -72,7 +87,7 @@ fn card(simulation: &Simulation, node: &Node) -> NodeCard {
         last_heard,
         cpu: Capacity { used: usage.cpu_milli, total: node.allocatable("cpu").milli() },
         memory: Capacity { used: usage.memory_bytes / mebi, total: node.allocatable("memory").units() / mebi },
-        pods: objects.pods_on(name).map(|pod| row(simulation, pod, Some(node))).collect(),
+        pods,
         message: (class == NodeClass::Unreachable).then(|| outlook(simulation, node)),
     }
 }

@@ -137,7 +137,7 @@ fn countdown(simulation: &Simulation, pod: &Pod, class: PodClass) -> Option<Coun
 }
 
 /// The pods of a Deployment that still count, or are on their way out.
-pub fn pods_of<'a>(simulation: &'a Simulation, uid: crate::api::Uid) -> impl Iterator<Item = &'a std::rc::Rc<Pod>> {
+pub fn pods_of(simulation: &Simulation, uid: crate::api::Uid) -> impl Iterator<Item = &std::rc::Rc<Pod>> {
     let objects = simulation.api().objects();
     let sets = objects.controlled_by(uid).filter_map(Object::as_replica_set);
     sets.flat_map(move |set| objects.controlled_by(set.metadata.uid)).filter_map(Object::as_pod)

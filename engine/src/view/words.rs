@@ -97,10 +97,10 @@ pub fn age(ms: u64) -> String {
     let s = ms / 1000;
     match s {
         0..=119 => format!("{s}s"),
-        120..=599 if s % 60 == 0 => format!("{}m", s / 60),
+        120..=599 if s.is_multiple_of(60) => format!("{}m", s / 60),
         120..=599 => format!("{}m{}s", s / 60, s % 60),
         600..=10_799 => format!("{}m", s / 60),
-        10_800..=28_799 if s / 60 % 60 == 0 => format!("{}h", s / 3600),
+        10_800..=28_799 if (s / 60).is_multiple_of(60) => format!("{}h", s / 3600),
         10_800..=28_799 => format!("{}h{}m", s / 3600, s / 60 % 60),
         28_800..=172_799 => format!("{}h", s / 3600),
         _ => format!("{}d", s / 86_400),

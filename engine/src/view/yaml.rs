@@ -78,7 +78,7 @@ fn leaf(out: &mut String, value: &Value, depth: usize) {
 fn scalar(out: &mut String, text: &str) {
     let first_is_plain = text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_(".contains(c));
     let looks_like_a_number = text.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && (text.parse::<f64>().is_ok() || text.bytes().all(|b| b.is_ascii_digit() || b"_:.-TZeEx+".contains(&b)));
+        && text.bytes().all(|b| b.is_ascii_digit() || b"_:.-TZeEx+".contains(&b));
     let is_a_word = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word));

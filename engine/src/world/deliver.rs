@@ -6,7 +6,7 @@ use super::{ProcessKind, Simulation};
 use crate::api::{Object, ObjectKey};
 use crate::apiserver::{Change, ChangeKind, Objects};
 use crate::client::{LoopIndex, What};
-use crate::sim::{Millis, Seq};
+use crate::sim::{Millis, Seq, sort_by};
 
 /// The controller manager and the scheduler come first among the processes.
 const CENTRAL: usize = 2;
@@ -111,7 +111,7 @@ impl Simulation {
                 });
             }
         }
-        changes.sort_by_key(|change| change.kind != ChangeKind::Deleted);
+        sort_by(&mut changes, |a, b| (a.kind != ChangeKind::Deleted).cmp(&(b.kind != ChangeKind::Deleted)));
         for change in &changes {
             self.processes[process].hear(change);
         }

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::api::{Name, Object, ObjectKey};
 use crate::apiserver::{Change, Objects};
@@ -10,7 +10,7 @@ use crate::controllers::node_lifecycle::NodeLifecycle;
 use crate::controllers::replicaset::ReplicaSetController;
 use crate::controllers::scheduler::Scheduler;
 use crate::controllers::taint_eviction::TaintEviction;
-use crate::sim::{Seq, Time};
+use crate::sim::{Map, Seq, Time};
 
 /// A program that runs loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Process {
 #[derive(Clone, Debug)]
 pub struct Cell {
     pub seq: Seq,
-    pub facts: Facts,
+    pub facts: Rc<Facts>,
     pub answer: Option<CellAnswer>,
 }
 
@@ -116,7 +116,7 @@ pub struct Loop {
     pub workers: usize,
     pub queue: WorkQueue,
     pub reconciler: AnyReconciler,
-    pub active: BTreeMap<ObjectKey, ActiveTurn>,
+    pub active: Map<ObjectKey, ActiveTurn>,
     /// Observe, Diff, Act of the newest turn that was no background.
     pub cells: [Option<Cell>; 3],
     /// The key of that turn.
@@ -134,7 +134,7 @@ impl Loop {
             workers,
             queue: WorkQueue::default(),
             reconciler,
-            active: BTreeMap::new(),
+            active: Map::default(),
             cells: [None, None, None],
             shown: None,
             turns: 0,

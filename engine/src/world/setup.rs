@@ -59,14 +59,10 @@ impl Simulation {
             status.allocatable.insert(resource.into(), amount);
             status.capacity.insert(resource.into(), amount);
         }
-        let labels: Labels = [
-            ("kubernetes.io/hostname", setup.name.as_str()),
-            ("kubernetes.io/os", "linux"),
-            ("kubernetes.io/arch", "amd64"),
-        ]
-        .into_iter()
-        .map(|(key, value)| (key.to_string(), value.to_string()))
-        .collect();
+        let mut labels = Labels::new();
+        for (key, value) in [("hostname", setup.name.as_str()), ("os", "linux"), ("arch", "amd64")] {
+            labels.insert(format!("kubernetes.io/{key}"), value.into());
+        }
         let metadata = ObjectMeta { name: name.clone(), labels, ..ObjectMeta::default() };
         let mut node = Node { metadata, spec: NodeSpec::default(), status, ..Node::default() };
         report_well(&mut node, now);

@@ -1,4 +1,3 @@
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::process::{Loop, Process};
@@ -9,7 +8,7 @@ use crate::client::{Author, LoopIndex, Note, What};
 use crate::environment::{Machine, Occurrence};
 use crate::manifest::{Diagnostic, Document, Severity, Stage};
 use crate::note;
-use crate::sim::{EventQueue, Millis, Random, Seq, Time, Trace};
+use crate::sim::{EventQueue, Map, Millis, Random, Seq, Set, Time, Trace};
 
 /// Something that is going to happen.
 #[derive(Clone, Debug)]
@@ -53,18 +52,18 @@ pub struct Simulation {
     pub(super) trace: Trace<What>,
     pub(super) api: ApiServer,
     pub(super) processes: Vec<Process>,
-    pub(super) kubelets: BTreeMap<Name, usize>,
+    pub(super) kubelets: Map<Name, usize>,
     pub(super) loops: Vec<Loop>,
-    pub(super) machines: BTreeMap<Name, Machine>,
+    pub(super) machines: Map<Name, Machine>,
     /// The command that last cut or gave back a machine's power.
-    pub(super) power: BTreeMap<Name, Seq>,
-    pub(super) flights: BTreeMap<u64, Flight>,
+    pub(super) power: Map<Name, Seq>,
+    pub(super) flights: Map<u64, Flight>,
     pub(super) next_flight: u64,
     pub(super) journal: Vec<JournalEntry>,
     /// The trace events of the person's commands.
-    pub(super) commands: BTreeSet<Seq>,
+    pub(super) commands: Set<Seq>,
     /// For each object the write that explains it: a pod's creation or deletion, anything else's newest change.
-    pub(super) origins: BTreeMap<ObjectKey, Seq>,
+    pub(super) origins: Map<ObjectKey, Seq>,
 }
 
 impl Simulation {
@@ -76,15 +75,15 @@ impl Simulation {
             trace: Trace::default(),
             api: ApiServer::default(),
             processes: Vec::new(),
-            kubelets: BTreeMap::new(),
+            kubelets: Map::default(),
             loops: Vec::new(),
-            machines: BTreeMap::new(),
-            power: BTreeMap::new(),
-            flights: BTreeMap::new(),
+            machines: Map::default(),
+            power: Map::default(),
+            flights: Map::default(),
             next_flight: 0,
             journal: Vec::new(),
-            commands: BTreeSet::new(),
-            origins: BTreeMap::new(),
+            commands: Set::default(),
+            origins: Map::default(),
         };
         simulation.api.max_pods = simulation.scenario.max_pods;
         let began = simulation.trace.record(Time(0), None, false, What::Began);
@@ -135,7 +134,7 @@ impl Simulation {
         &self.processes
     }
 
-    pub fn machines(&self) -> &BTreeMap<Name, Machine> {
+    pub fn machines(&self) -> &Map<Name, Machine> {
         &self.machines
     }
 
@@ -288,7 +287,7 @@ impl Simulation {
         let words = describe(&command);
         self.journal.push(JournalEntry { at: self.now(), command: command.clone() });
         let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
-        self.commands.insert(seq);
+        self.commands.add(seq);
         match command {
             Command::Apply { manifest } => self.apply(&manifest, seq),
             Command::Scale { target, replicas } => self.scale(&target, replicas, seq),
@@ -412,7 +411,7 @@ impl Simulation {
 
 /// `deployment.apps/web`, as kubectl names an object it has changed.
 fn reference(key: &ObjectKey) -> String {
-    let kind = key.kind.name().to_lowercase();
+    let kind = key.kind.name().to_ascii_lowercase();
     match key.kind.group() {
         "" => format!("{kind}/{}", key.name),
         group => format!("{kind}.{group}/{}", key.name),
@@ -421,7 +420,7 @@ fn reference(key: &ObjectKey) -> String {
 
 /// A command in words, without the subject.
 fn describe(command: &Command) -> Note {
-    let kind = |target: &Target| target.kind.name().to_lowercase();
+    let kind = |target: &Target| target.kind.name().to_ascii_lowercase();
     match command {
         Command::Apply { .. } => note!("applied a manifest"),
         Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),

@@ -1,5 +1,7 @@
 //! How a turn proceeds: step by step, with requests and answers between.
 
+use std::rc::Rc;
+
 use super::Simulation;
 use super::process::{ActiveTurn, Cell, CellAnswer, ProcessKind};
 use super::simulation::{Flight, Happening};
@@ -89,7 +91,8 @@ impl Simulation {
         let now = self.now();
         let last = self.loops[at.0 as usize].active.get(key).map(|turn| turn.last);
         let cause = if is_background { last } else { self.fault_behind(last).or(last) };
-        let what = What::Reached { by: at, key: key.clone(), phase, facts: facts.clone() };
+        let facts = Rc::new(facts);
+        let what = What::Reached { by: at, key: key.clone(), phase, facts: Rc::clone(&facts) };
         let seq = self.trace.record(now, cause, is_background, what);
         let it = &mut self.loops[at.0 as usize];
         if let Some(turn) = it.active.get_mut(key) {

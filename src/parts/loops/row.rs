@@ -101,7 +101,7 @@ fn Queue(row: RwSignal<LoopRow>) -> impl IntoView {
                 let (class, means) = chip_words(chip.state);
                 view! { <li><span class=class title=chip.text.clone()>{chip.text.clone()}</span><span class="sr">{means}</span></li> }
             };
-            let more = (*more > 0).then(|| view! { <li class="sub">"+" {*more}</li> });
+            let more = (*more > 0).then(|| view! { <li class="sub more">"+" {*more}</li> });
             view! { {chips.iter().map(chip).collect_view()} {more} }.into_any()
         })
     };

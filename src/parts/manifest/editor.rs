@@ -9,6 +9,8 @@ use crate::session::session;
 
 /// Longer lines are not coloured to their end: nobody reads them here.
 const MAX_COLOURED: usize = 400;
+/// From so many bytes on a pasted text is large.
+const LARGE: usize = 200_000;
 
 /// Which lines are in sight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,12 +52,22 @@ pub fn EditorView(
                 aria-label="Manifest" aria-invalid=invalid aria-describedby="problems"
                 prop:value=move || editor.text.get()
                 on:input=move |event| { on_text.run(event_target_value(&event)); look() }
+                on:paste=move |event| { if let Some(text) = paste_large(&event, field) { on_text.run(text); look() } }
                 on:scroll=move |_| look() on:focus=move |_| look()
             ></textarea>
             <div class="ruler" aria-hidden="true" node_ref=ruler>"0"</div>
         </div>
     }
     .into_any()
+}
+
+/// A browser types a pasted text as a person would, which takes minutes for megabytes: those are put in at once.
+fn paste_large(event: &web_sys::ClipboardEvent, field: NodeRef<Textarea>) -> Option<String> {
+    let text = event.clipboard_data()?.get_data("text/plain").ok().filter(|text| text.len() > LARGE)?;
+    event.prevent_default();
+    let field = field.get_untracked()?;
+    field.set_range_text(&text).ok()?;
+    Some(field.value())
 }
 
 /// Line numbers, marks and colours of the lines in sight.

@@ -65,7 +65,7 @@ fn problem(field: NodeRef<Textarea>, it: &Diagnostic) -> AnyView {
     let place = (it.line > 0).then(|| {
         view! { <b>"Line " {it.line} ", column " {it.column}</b> }
     });
-    let path = (!it.path.is_empty()).then(|| [" ", it.path.as_str(), ":"].concat());
+    let path = (!it.path.is_empty() && !it.message.contains(&it.path)).then(|| [" ", it.path.as_str(), ":"].concat());
     let hint = it.hint.clone().map(|hint| view! { " " <span class="hint">{hint}</span> });
     view! {
         <li>

@@ -17,10 +17,10 @@ mod workload;
 
 use std::fmt::Display;
 
-use serde::Serialize;
+use serde_json::Value;
 
 use super::FieldError;
-use crate::api::Object;
+use crate::api::{Field, Object};
 
 pub use update::validate_update;
 
@@ -73,7 +73,7 @@ fn validate_spec(object: &Object, errors: &mut Errors) {
         Object::Lease(_) => {}
         // The other kinds are looked at as they were written.
         other => {
-            if let Ok(object) = serde_json::from_value(other.to_value()) {
+            if let Ok(object) = crate::api::read_value(other.to_value()) {
                 stored::validate(other.kind(), &object, errors);
             }
         }
@@ -99,7 +99,7 @@ impl Errors {
         self.push(path, format!("Required value: {reason}"));
     }
 
-    fn invalid(&mut self, path: impl Display, value: &(impl Serialize + ?Sized), reason: &str) {
+    fn invalid(&mut self, path: impl Display, value: &(impl ToJson + ?Sized), reason: &str) {
         self.push(path, format!("Invalid value: {}: {reason}", json(value)));
     }
 
@@ -116,7 +116,7 @@ impl Errors {
     }
 
     fn unsupported(&mut self, path: impl Display, value: &str, supported: &[&str]) {
-        let supported: Vec<String> = supported.iter().map(json).collect();
+        let supported: Vec<String> = supported.iter().map(|it| json(*it)).collect();
         self.push(path, format!("Unsupported value: {value}: supported values: {}", supported.join(", ")));
     }
 
@@ -127,6 +127,23 @@ impl Errors {
     }
 }
 
-fn json(value: &(impl Serialize + ?Sized)) -> String {
-    serde_json::to_string(value).unwrap_or_default()
+/// What a message quotes.
+trait ToJson {
+    fn to_json(&self) -> Value;
+}
+
+impl<T: Field> ToJson for T {
+    fn to_json(&self) -> Value {
+        self.write_always()
+    }
+}
+
+impl ToJson for str {
+    fn to_json(&self) -> Value {
+        Value::from(self)
+    }
+}
+
+fn json(value: &(impl ToJson + ?Sized)) -> String {
+    value.to_json().to_string()
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Errors, names};
-use crate::api::{Container, IntOrPercent, Probe};
+use crate::api::{Container, IntOrPercent, Probe, read_value};
 
 pub(super) fn validate_all(container: &Container, path: &str, errors: &mut Errors) {
     for (name, probe, must_succeed_once) in [
@@ -63,7 +63,7 @@ fn validate_handler(probe: &Probe, path: &str, errors: &mut Errors) {
 
 /// A port's number or name; one that is missing counts as 0.
 pub(super) fn validate_port(port: Option<&Value>, path: &str, errors: &mut Errors) {
-    let port = port.and_then(|it| serde_json::from_value(it.clone()).ok()).unwrap_or(IntOrPercent::Int(0));
+    let port = port.and_then(|it| read_value(it.clone()).ok()).unwrap_or(IntOrPercent::Int(0));
     match port {
         IntOrPercent::Int(number) => {
             if let Some(wrong) = names::port_number(number.into()) {

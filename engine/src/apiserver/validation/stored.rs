@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::pod::text;
 use super::{Errors, IS_NEGATIVE, autoscaler, names, probe, workload};
-use crate::api::{Generic, IntOrPercent, Kind, Quantity};
+use crate::api::{Generic, IntOrPercent, Kind, Quantity, read_value};
 
 const MAX_CONFIG_MAP: usize = 1024 * 1024;
 
@@ -27,7 +27,7 @@ pub(super) fn integer(map: &Map<String, Value>, key: &str) -> Option<i64> {
 }
 
 fn int_or_percent(map: &Map<String, Value>, key: &str) -> Option<IntOrPercent> {
-    map.get(key).and_then(|it| serde_json::from_value(it.clone()).ok())
+    map.get(key).and_then(|it| read_value(it.clone()).ok())
 }
 
 fn validate_service(spec: &Map<String, Value>, errors: &mut Errors) {
@@ -103,7 +103,7 @@ fn validate_budget(spec: &Map<String, Value>, errors: &mut Errors) {
 
 fn validate_quota(spec: &Map<String, Value>, errors: &mut Errors) {
     for (name, value) in spec.get("hard").and_then(Value::as_object).into_iter().flatten() {
-        let amount: Option<Quantity> = serde_json::from_value(value.clone()).ok();
+        let amount: Option<Quantity> = read_value(value.clone()).ok();
         if let Some(amount) = amount.filter(|amount| amount.is_negative()) {
             errors.invalid(format!("spec.hard[{name}]"), &amount, IS_NEGATIVE);
         }

@@ -12,7 +12,7 @@ use super::{revision, status};
 use crate::api::{Deployment, DeploymentStatus, Labels, Object, ReplicaSet, Timestamp, condition};
 use crate::client::{Facts, Next};
 use crate::note;
-use crate::sim::Millis;
+use crate::sim::{Millis, sort_by};
 
 /// One write.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ enum Reason {
 impl Plan {
     fn new(deployment: &Rc<Deployment>, sets: &[Rc<ReplicaSet>]) -> Self {
         let mut sets = sets.to_vec();
-        sets.sort_by(|a, b| by_creation(a, b));
+        sort_by(&mut sets, |a, b| by_creation(a, b));
         let new = find_new_set(deployment, &sets).map(|set| set.metadata.name.clone());
         let reason = Reason::Matches(deployment.spec.wanted());
         Self { deployment: Rc::clone(deployment), sets, new, writes: VecDeque::new(), reason, is_status_done: false }
@@ -224,7 +224,7 @@ impl Plan {
         let allowed = if spec.wanted() > 0 { spec.wanted() + max_surge(spec) } else { 0 };
         let total: i32 = active.iter().map(|set| set.spec.wanted()).sum();
         // The larger first; of equals the newer when growing, the older when shrinking.
-        active.sort_by(|a, b| {
+        sort_by(&mut active, |a, b| {
             let age = if allowed > total { by_creation(b, a) } else { by_creation(a, b) };
             b.spec.wanted().cmp(&a.spec.wanted()).then(age)
         });
@@ -262,7 +262,7 @@ impl Plan {
         let mut old = self.old_sets();
         old.retain(|set| set.metadata.deletion_timestamp.is_none());
         let surplus = old.len().saturating_sub(usize::try_from(limit).unwrap_or(usize::MAX));
-        old.sort_by(|a, b| revision(&a.metadata).cmp(&revision(&b.metadata)).then(by_creation(a, b)));
+        sort_by(&mut old, |a, b| revision(&a.metadata).cmp(&revision(&b.metadata)).then(by_creation(a, b)));
         for set in old.into_iter().take(surplus) {
             let is_empty = set.status.replicas == 0
                 && set.spec.wanted() == 0

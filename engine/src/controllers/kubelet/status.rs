@@ -101,7 +101,7 @@ fn container_status(
             if restarts && at < now && container.crashes > 1 {
                 last = Some(ended((code, since, at)));
                 let delay = super::decide::restart_delay(container.crashes).0 / 1000;
-                let text = if delay % 60 == 0 {
+                let text = if delay.is_multiple_of(60) {
                     format!("{}m0s", delay / 60)
                 } else if delay > 60 {
                     format!("{}m{}s", delay / 60, delay % 60)

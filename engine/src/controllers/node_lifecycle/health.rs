@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{NOT_READY, UNREACHABLE, UNSCHEDULABLE};
 use crate::api::{MicroTime, Node, Pod, Taint, Timestamp, condition};
-use crate::sim::{Millis, Time};
+use crate::sim::{Millis, Time, sort_by};
 
 /// How long a node may stay silent (`nodeMonitorGracePeriod`, v1.36).
 const GRACE: Millis = Millis(50_000);
@@ -49,7 +49,8 @@ impl Health {
 pub fn may_evict(unready: usize, total: usize) -> bool {
     let is_full = unready > 0 && unready == total;
     let is_partial = unready > 2 && unready * 100 >= total * DISRUPTED_PERCENT;
-    !is_full && !(is_partial && total <= SMALL_CLUSTER)
+    let is_stopped = is_partial && total <= SMALL_CLUSTER;
+    !is_full && !is_stopped
 }
 
 /// What is to be done about one node.
@@ -103,7 +104,7 @@ fn taint_key(readiness: &str) -> Option<&'static str> {
 fn differ(a: &[Taint], b: &[Taint]) -> bool {
     let keys = |taints: &[Taint]| {
         let mut keys: Vec<_> = taints.iter().map(|taint| (taint.key.clone(), taint.effect.clone())).collect();
-        keys.sort();
+        sort_by(&mut keys, Ord::cmp);
         keys
     };
     keys(a) != keys(b)

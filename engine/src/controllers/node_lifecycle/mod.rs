@@ -5,17 +5,18 @@
 
 mod health;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 pub use health::{Health, NodeWork, may_evict};
 
 use super::{CONTROLLER_MANAGER, Recorder};
-use crate::api::{Condition, Kind, Name, Node, Object, ObjectKey, Pod, Taint, Timestamp, condition, set_condition};
+use crate::api::{
+    Condition, Field, Kind, Name, Node, Object, ObjectKey, Pod, Taint, Timestamp, condition, set_condition,
+};
 use crate::apiserver::{Change, EventDraft, Objects, Request, Verb};
 use crate::client::{Action, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time};
 
 const RECORDER: Recorder = Recorder("node-controller");
 pub const NOT_READY: &str = "node.kubernetes.io/not-ready";
@@ -28,7 +29,7 @@ const EVICTION_INTERVAL: Millis = Millis(10_000);
 /// Watches over heartbeats.
 #[derive(Clone, Debug, Default)]
 pub struct NodeLifecycle {
-    health: BTreeMap<Name, Health>,
+    health: Map<Name, Health>,
     last_eviction: Option<Time>,
 }
 
@@ -95,7 +96,7 @@ impl NodeLifecycle {
         for node in &nodes {
             let lease = ObjectKey::new(Kind::Lease, "kube-node-lease", node.metadata.name.clone());
             let renewed = context.cache.get(&lease).and_then(Object::as_lease).and_then(|lease| lease.spec.renew_time);
-            let health = self.health.entry(node.metadata.name.clone()).or_insert_with(|| Health::new(context.now));
+            let health = self.health.or_insert_with(node.metadata.name.clone(), || Health::new(context.now));
             health.hear(renewed, node, context.now);
             if health.is_late(context.now) {
                 silent += 1;
@@ -249,6 +250,6 @@ fn unready_update(pod: &Rc<Pod>, now: Timestamp) -> Action {
 
 fn taint_update(node: &Rc<Node>, taints: Vec<Taint>) -> Action {
     let key = ObjectKey::node(node.metadata.name.clone());
-    let patch = serde_json::json!({ "spec": { "taints": taints } });
+    let patch = serde_json::json!({ "spec": { "taints": taints.write_always() } });
     Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Patch(key, patch)))
 }

@@ -160,7 +160,7 @@ impl ReplicaSetController {
         let siblings = related_pods(context.cache, &seen.set);
         let victims = pods_to_delete(&active, &siblings, surplus, context.wall_millis);
         self.expectations.expect_deletions(key, victims.iter().map(|pod| pod.metadata.uid), context.now);
-        let actions = victims.iter().map(|pod| delete_pod(pod)).collect();
+        let actions = victims.iter().map(delete_pod).collect();
         let (count, noun) = pod_count(victims.len());
         let facts: crate::client::Facts = note!("delete **{}** {}", count, noun).into();
         let first = victims.first().map(|pod| Arg::Short(pod.metadata.name.clone())).unwrap_or(Arg::Word(""));

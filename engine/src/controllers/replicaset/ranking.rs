@@ -2,10 +2,10 @@
 //!
 //! Mirrors `ActivePodsWithRanks` in `pkg/controller/controller_utils.go`, v1.36.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::api::{Name, Pod, Timestamp, Uid, condition};
+use crate::sim::Map;
 
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
@@ -114,9 +114,9 @@ pub fn pods_to_delete(active: &[Rc<Pod>], related: &[Rc<Pod>], count: usize, now
     if count >= active.len() {
         return active.to_vec();
     }
-    let mut on_node: BTreeMap<&Name, usize> = BTreeMap::new();
+    let mut on_node: Map<&Name, usize> = Map::default();
     for pod in related.iter().filter(|pod| pod.is_active()) {
-        *on_node.entry(&pod.spec.node_name).or_default() += 1;
+        *on_node.or_default(&pod.spec.node_name) += 1;
     }
     let mut ranked: Vec<(RankedPod, &Rc<Pod>)> = active
         .iter()

@@ -6,7 +6,7 @@ use std::hash::Hash as _;
 
 use crate::api::{Name, Node, Pod};
 use crate::apiserver::Usage;
-use crate::sim::Digest;
+use crate::sim::{Digest, sort_by};
 
 /// Why a node will not do, in the scheduler's words.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,7 +53,7 @@ impl Placement {
     /// `1 node(s) had untolerated taint(s), 3 Insufficient cpu`, in the order of the text as Kubernetes sorts it.
     pub fn reasons(&self) -> String {
         let mut reasons: Vec<String> = self.rejections.iter().map(|(text, count)| format!("{count} {text}")).collect();
-        reasons.sort();
+        sort_by(&mut reasons, Ord::cmp);
         reasons.join(", ")
     }
 
@@ -72,7 +72,7 @@ impl Placement {
         if unhelpful > 0 {
             parts.push(format!("{unhelpful} Preemption is not helpful for scheduling"));
         }
-        parts.sort();
+        sort_by(&mut parts, Ord::cmp);
         let _ = write!(
             text,
             " no new claims to deallocate, preemption: 0/{total} nodes are available: {}.",

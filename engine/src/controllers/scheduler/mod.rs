@@ -5,8 +5,6 @@
 
 mod fit;
 
-use std::collections::BTreeMap;
-
 pub use fit::{Candidate, Placement, Rejection, least_allocated_score, place};
 
 use super::Recorder;
@@ -14,7 +12,7 @@ use crate::api::{Condition, Name, Object, ObjectKey, condition, set_condition};
 use crate::apiserver::{Change, ChangeKind, Objects, Request, Usage, Verb};
 use crate::client::{Action, Arg, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time};
 
 const MANAGER: &str = "kube-scheduler";
 const RECORDER: Recorder = Recorder("default-scheduler");
@@ -27,9 +25,9 @@ const BACKOFF_CAP: Millis = Millis(10_000);
 #[derive(Clone, Debug, Default)]
 pub struct Scheduler {
     /// Pods that were assigned and that the cache still shows without a node.
-    assumed: BTreeMap<ObjectKey, (Name, Usage)>,
+    assumed: Map<ObjectKey, (Name, Usage)>,
     /// Pods that fitted nowhere, with the number of tries and the time of the last.
-    unschedulable: BTreeMap<ObjectKey, (u32, Time)>,
+    unschedulable: Map<ObjectKey, (u32, Time)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -111,9 +109,9 @@ impl Scheduler {
         if self.assumed.contains_key(key) {
             return Step::Done(Next::AwaitChange).into();
         }
-        let mut assumed: BTreeMap<&Name, Usage> = BTreeMap::new();
+        let mut assumed: Map<&Name, Usage> = Map::default();
         for (node, usage) in self.assumed.values() {
-            assumed.entry(node).or_default().add(*usage);
+            assumed.or_default(node).add(*usage);
         }
         let nodes = context.cache.nodes().map(|(node, on)| {
             let mut usage = on.usage;
@@ -143,7 +141,7 @@ impl Scheduler {
             return Step::Act(facts.with(note!("POST binding")), vec![Action::Api(request)]).into();
         }
         let message = placement.message();
-        let (tries, last) = self.unschedulable.entry(key.clone()).or_default();
+        let (tries, last) = self.unschedulable.or_default(key.clone());
         *tries += 1;
         *last = context.now;
         let event = RECORDER.warning(key, "FailedScheduling", message.clone());
