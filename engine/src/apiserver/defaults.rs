@@ -9,8 +9,8 @@ use std::rc::Rc;
 use serde_json::{Map, Value, json};
 
 use crate::api::{
-    Container, Deployment, Extra, Generic, IntOrPercent, Kind, Object, Pod, PodSpec, Probe, Quantity, ReplicaSet,
-    ResourceRequirements, Toleration,
+    Container, Deployment, Extra, Generic, IntOrPercent, Kind, Namespace, Object, Pod, PodSpec, Probe, Quantity,
+    ReplicaSet, ResourceRequirements, Toleration,
 };
 
 /// Fills in the fields that a manifest left out.
@@ -23,8 +23,18 @@ pub fn apply_defaults(object: &mut Object) {
             let status = &mut Rc::make_mut(node).status;
             status.allocatable = status.capacity.clone();
         }
+        Object::Namespace(namespace) => default_namespace(Rc::make_mut(namespace)),
         Object::Generic(Kind::Service, service) => default_service(Rc::make_mut(service)),
         _ => {}
+    }
+}
+
+/// A namespace carries its name as a label, and Kubernetes' finalizer until its controller has emptied it.
+fn default_namespace(namespace: &mut Namespace) {
+    let name = namespace.metadata.name.to_string();
+    namespace.metadata.labels.insert("kubernetes.io/metadata.name".into(), name);
+    if namespace.metadata.deletion_timestamp.is_none() && namespace.spec.finalizers.is_empty() {
+        namespace.spec.finalizers.push("kubernetes".into());
     }
 }
 

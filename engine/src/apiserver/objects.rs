@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::api::{Kind, Labels, Name, Node, Object, ObjectKey, Pod, Uid};
@@ -60,6 +60,8 @@ impl Usage {
 pub struct Objects {
     all: BTreeMap<ObjectKey, Object>,
     by_owner: BTreeMap<Uid, Owned>,
+    /// What names an object as an owner that is not its controller.
+    held_by: BTreeMap<Uid, BTreeSet<ObjectKey>>,
     by_node: BTreeMap<Name, OnNode>,
 }
 
@@ -153,6 +155,12 @@ impl Objects {
         self.by_owner.get(&owner).into_iter().flat_map(|owned| owned.objects.values())
     }
 
+    /// What names this object among its owners, as its controller or not.
+    pub fn dependents(&self, owner: Uid) -> impl Iterator<Item = &Object> {
+        let held = self.held_by.get(&owner).into_iter().flatten().filter_map(|key| self.all.get(key));
+        self.controlled_by(owner).chain(held)
+    }
+
     /// How the pods that have this object as their controller stand.
     pub fn tally(&self, owner: Uid) -> Option<&Tally> {
         self.by_owner.get(&owner).map(|owned| &owned.tally)
@@ -191,6 +199,9 @@ impl Objects {
     }
 
     fn index(&mut self, key: &ObjectKey, object: &Object) {
+        for owner in object.meta().owner_references.iter().filter(|owner| !owner.controller) {
+            self.held_by.entry(owner.uid).or_default().insert(key.clone());
+        }
         if let Some(owner) = object.meta().controller() {
             let owned = self.by_owner.entry(owner.uid).or_default();
             owned.objects.insert(key.clone(), object.clone());
@@ -216,6 +227,14 @@ impl Objects {
     }
 
     fn unindex(&mut self, key: &ObjectKey, object: &Object) {
+        for owner in object.meta().owner_references.iter().filter(|owner| !owner.controller) {
+            if let Some(held) = self.held_by.get_mut(&owner.uid) {
+                held.remove(key);
+                if held.is_empty() {
+                    self.held_by.remove(&owner.uid);
+                }
+            }
+        }
         if let Some(owner) = object.meta().controller()
             && let Some(owned) = self.by_owner.get_mut(&owner.uid)
         {

@@ -255,6 +255,8 @@ fn conditions(object: &Object) -> Vec<ConditionRow> {
         Object::ReplicaSet(it) => &it.status.conditions,
         Object::Pod(it) => &it.status.conditions,
         Object::Node(it) => &it.status.conditions,
+        Object::Namespace(it) => &it.status.conditions,
+        Object::PodDisruptionBudget(it) => &it.status.conditions,
         _ => &[],
     };
     let is_bad_when_true =

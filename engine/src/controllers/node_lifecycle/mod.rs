@@ -12,7 +12,7 @@ pub use health::{Health, NodeWork, may_evict};
 
 use super::{CONTROLLER_MANAGER, Recorder};
 use crate::api::{Condition, Kind, Name, Node, Object, ObjectKey, Pod, Taint, Timestamp, condition, set_condition};
-use crate::apiserver::{Change, EventDraft, Objects, Request, Verb};
+use crate::apiserver::{Change, EventDraft, Objects, PatchType, Request, Verb};
 use crate::client::{Action, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
 use crate::sim::{Millis, Time};
@@ -250,5 +250,5 @@ fn unready_update(pod: &Rc<Pod>, now: Timestamp) -> Action {
 fn taint_update(node: &Rc<Node>, taints: Vec<Taint>) -> Action {
     let key = ObjectKey::node(node.metadata.name.clone());
     let patch = serde_json::json!({ "spec": { "taints": taints } });
-    Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Patch(key, patch)))
+    Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Patch(key, PatchType::Merge, patch)))
 }
