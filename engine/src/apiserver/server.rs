@@ -280,6 +280,7 @@ impl ApiServer {
             );
             return Err(ApiError::new(Reason::BadRequest, message));
         }
+        keep_uid(&object, self.live(key)?)?;
         if !names_version {
             object.meta_mut().resource_version = 0;
         }
@@ -306,6 +307,7 @@ impl ApiServer {
         let last = live.meta().annotations.get(LAST_APPLIED).and_then(|text| serde_json::from_str::<Value>(text).ok());
         let merged = three_way(last.as_ref(), &live.to_value(), value);
         let mut object = decode(kind, merged)?;
+        keep_uid(&object, live)?;
         let meta = object.meta_mut();
         meta.namespace = namespace.clone();
         if value.pointer("/metadata/resourceVersion").is_none() {
@@ -414,7 +416,17 @@ fn has_generation(kind: Kind) -> bool {
     !has_none
 }
 
-/// A caller that names a UID means that very object.
+/// A patch may name the UID of the object that it is for, and no other.
+fn keep_uid(given: &Object, live: &Object) -> Result<(), ApiError> {
+    let (uid, kind) = (given.meta().uid, given.kind());
+    if uid == Uid::default() || uid == live.meta().uid {
+        return Ok(());
+    }
+    let message = format!("Invalid value: \"{uid}\": field is immutable");
+    ApiError::invalid(kind, &given.meta().name, vec![super::FieldError { path: "metadata.uid".into(), message }])
+}
+
+/// An update that names a UID means that very object.
 fn check_uid(key: &ObjectKey, given: &Object, live: &Object) -> Result<(), ApiError> {
     let (given, live) = (given.meta().uid, live.meta().uid);
     if given == Uid::default() || given == live {

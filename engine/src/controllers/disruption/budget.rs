@@ -48,7 +48,7 @@ impl Tally {
         true
     }
 
-    pub fn len(&self) -> i32 {
+    pub fn size(&self) -> i32 {
         i32::try_from(self.pods.len()).unwrap_or(i32::MAX)
     }
 
@@ -88,7 +88,7 @@ pub fn status_of(
         }
         stays
     });
-    let (expected, desired) = expected(budget, tally.len(), scale);
+    let (expected, desired) = expected(budget, tally.size(), scale);
     status.expected_pods = expected;
     status.desired_healthy = desired;
     status.current_healthy = healthy;

@@ -169,7 +169,7 @@ impl DisruptionController {
         }
         turn.budget = Some(budget);
         let mut stepped: Stepped = Step::Observe(facts).into();
-        if selected.tally.len() == 0 {
+        if selected.tally.size() == 0 {
             stepped.events.push(RECORDER.normal(key, "NoPods", "No matching pods found".into()));
         }
         stepped.is_background = !turn.differs;
