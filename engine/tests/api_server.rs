@@ -281,6 +281,9 @@ fn finalizers_hold_an_object_under_deletion_until_the_last_is_gone() {
     assert_eq!((answer.outcome, meta.generation, meta.deletion_grace_period_seconds), (Effect::Deleting, 2, Some(0)));
     assert_eq!(meta.finalizers, ["example.com/hold", "foregroundDeletion"]);
     assert_eq!(server.delete(&web, DeleteOptions::default()).expect("it goes on").outcome, Effect::Unchanged);
+    let more = json!({"metadata": {"finalizers": ["example.com/late"]}});
+    let message = "Deployment.apps \"web\" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{\"example.com/late\"}";
+    refused(server.patch(&web, PatchType::Strategic, more), 422, message);
     let one = json!({"metadata": {"$deleteFromPrimitiveList/finalizers": ["foregroundDeletion"]}});
     assert_eq!(server.patch(&web, PatchType::Strategic, one).expect("one is gone").outcome, Effect::Configured);
     let none = json!({"metadata": {"finalizers": null}});

@@ -6,6 +6,7 @@ use loopscope_engine::apiserver::{Effect, PatchType, Propagation};
 use loopscope_engine::client::What;
 use loopscope_engine::sim::{Millis, Time};
 use loopscope_engine::world::{Command, Scenario, Simulation, Target};
+use proptest::prelude::*;
 use serde_json::json;
 
 fn run_for(simulation: &mut Simulation, ms: u64) {
@@ -187,6 +188,60 @@ fn a_namespace_takes_everything_with_it_and_waits_for_finalizers() {
     let first_set = gone.iter().position(|(kind, _)| *kind == Kind::ReplicaSet);
     let last_pod = gone.iter().rposition(|(kind, _)| *kind == Kind::Pod);
     assert!(last_pod < first_set, "pods go first: {gone:?}");
+}
+
+fn propagation() -> impl Strategy<Value = Option<Propagation>> {
+    let all = [None, Some(Propagation::Background), Some(Propagation::Foreground), Some(Propagation::Orphan)];
+    prop::sample::select(all.to_vec())
+}
+
+/// No object is among its own owners, however long the chain.
+fn has_cycle(simulation: &Simulation) -> bool {
+    let objects = simulation.api().objects();
+    objects.iter().any(|(_, object)| {
+        let mut above: Vec<Object> = vec![object.clone()];
+        for _ in 0..8 {
+            let owners = above.iter().flat_map(|it| it.meta().owner_references.iter().map(|owner| owner.uid));
+            above = owners.filter_map(|uid| objects.get(&simulation.find(uid)?).cloned()).collect();
+        }
+        !above.is_empty()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn however_and_whenever_a_deployment_is_deleted_nothing_is_left_half_way(
+        seed in any::<u64>(),
+        first in propagation(),
+        again in propagation(),
+        wait in 0..9_000_u64,
+        pause in 0..3_000_u64,
+    ) {
+        let mut simulation = Simulation::new(Scenario { seed, ..Scenario::self_healing() });
+        run_for(&mut simulation, 4_000);
+        simulation.dispatch(Command::SetImage { target: web(), container: "nginx".into(), image: "nginx:1.28".into() });
+        run_for(&mut simulation, wait);
+        prop_assert!(!has_cycle(&simulation));
+        delete(&mut simulation, web(), first);
+        run_for(&mut simulation, pause);
+        // It may be gone already, or told to go in another way.
+        simulation.dispatch(Command::Delete { target: web(), propagation: again, grace: None });
+        run_for(&mut simulation, 120_000);
+        prop_assert_eq!(count(&simulation, Kind::Deployment), 0);
+        let objects = simulation.api().objects();
+        for (key, object) in objects.iter() {
+            let is_going = object.meta().deletion_timestamp.is_some();
+            prop_assert!(!is_going, "{} is stuck", key);
+            for owner in &object.meta().owner_references {
+                prop_assert!(simulation.find(owner.uid).is_some(), "{} names an owner that is gone", key);
+            }
+        }
+        if first != Some(Propagation::Orphan) && again != Some(Propagation::Orphan) {
+            prop_assert_eq!((count(&simulation, Kind::ReplicaSet), count(&simulation, Kind::Pod)), (0, 0));
+        }
+    }
 }
 
 #[test]
