@@ -134,8 +134,8 @@ impl Reconciler for GarbageCollector {
             keys.extend(cache.dependents(meta.uid).map(Object::key));
             wake_owners(cache, meta, &mut keys);
         } else {
-            let was_deleting = old
-                .is_some_and(|old| old.deletion_timestamp.is_some() && old.finalizers.len() == meta.finalizers.len());
+            let was_deleting =
+                old.is_some_and(|old| old.deletion_timestamp.is_some() && old.finalizers == meta.finalizers);
             if meta.deletion_timestamp.is_some() && !meta.finalizers.is_empty() && !was_deleting {
                 if is_waiting(meta) {
                     keys.extend(cache.dependents(meta.uid).map(Object::key));
