@@ -11,14 +11,12 @@ fn outer() -> Owner {
     Owner::new_root(None)
 }
 
-/// An element of the document with a view in it, and its owner.
-fn show(make: impl FnOnce() -> View) -> (Element, Owner) {
-    let _ = leptos::task::Executor::init_wasm_bindgen();
-    let root = document().create_element("div").unwrap();
-    document().body().unwrap().append_child(&root).unwrap();
-    let owner = Owner::new_root(None);
-    owner.with(|| mount(&root, make()));
-    (root, owner)
+/// An element of the document with a view in it, until what it comes with is dropped.
+fn show(make: impl Fn() -> View + Clone + 'static) -> (Element, impl Sized) {
+    let body = document().body().unwrap();
+    let fill = move |root: Element| mount(&root, make());
+    let mounted = mount_to(body.clone(), move || leptos::view! { <div use:fill></div> });
+    (body.last_element_child().unwrap(), mounted)
 }
 
 fn rows(root: &Element) -> Vec<Element> {
@@ -35,7 +33,7 @@ async fn rows_keep_their_elements_and_their_order() {
     let letters = |text: &str| text.chars().map(String::from).collect::<Vec<_>>();
     let outer = outer();
     let list = outer.with(|| State::new(letters("abc")));
-    let (root, _owner) = show(|| each(move || list.get(), String::clone, |text| view! { <p>{text}</p> }));
+    let (root, _mounted) = show(move || each(move || list.get(), String::clone, |text| view! { <p>{text}</p> }));
     for order in ["abcd", "cd", "dxc", "abxcd", "dcxba", "", "ba"] {
         let before = rows(&root);
         let stay = words(&root);
@@ -46,7 +44,6 @@ async fn rows_keep_their_elements_and_their_order() {
             assert!(rows(&root).contains(element), "{word} was drawn anew in {order}");
         }
     }
-    root.remove();
 }
 
 #[wasm_bindgen_test]
@@ -58,7 +55,7 @@ async fn what_is_derived_anew_keeps_its_elements() {
         let more = (n > 1).then(|| view! { <i>"more"</i> });
         view! { <b class={if n > 1 { "many" } else { "one" }} class:odd={n % 2 == 1}>{n}</b> {more} }
     };
-    let (root, _owner) = show(|| view! { {draw} <p>"end"</p> });
+    let (root, _mounted) = show(move || view! { {draw} <p>"end"</p> });
     let bold = rows(&root).remove(0);
     assert_eq!((bold.class_name().as_str(), words(&root).join(" ").as_str()), ("one odd", "1 end"));
     for (value, class, text) in [(2, "many", "2 more end"), (3, "many odd", "3 more end"), (1, "one odd", "1 end")] {
@@ -67,7 +64,6 @@ async fn what_is_derived_anew_keeps_its_elements() {
         assert!(rows(&root).remove(0) == bold, "the element stays");
         assert_eq!((bold.class_name().as_str(), words(&root).join(" ").as_str()), (class, text));
     }
-    root.remove();
 }
 
 #[wasm_bindgen_test]
@@ -79,7 +75,7 @@ async fn what_a_condition_hides_is_cleaned_up() {
         on_cleanup(move || alive.update(|n| *n -= 1));
         view! { <p>"here"</p> }
     };
-    let (root, owner) = show(|| when(move || shown.get(), part));
+    let (root, mounted) = show(move || when(move || shown.get(), part));
     assert_eq!((alive.get_untracked(), rows(&root).len()), (1, 1));
     shown.put(false);
     leptos::task::tick().await;
@@ -87,7 +83,6 @@ async fn what_a_condition_hides_is_cleaned_up() {
     shown.put(true);
     leptos::task::tick().await;
     assert_eq!((alive.get_untracked(), rows(&root).len()), (1, 1));
-    drop(owner);
+    drop(mounted);
     assert_eq!(alive.get_untracked(), 0);
-    root.remove();
 }
