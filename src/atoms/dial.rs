@@ -6,7 +6,7 @@ use crate::ui::{View, view};
 pub fn dial(left: impl Fn() -> Option<Countdown> + 'static, class: impl Fn() -> &'static str + 'static) -> View {
     let dashes = move || {
         left().map(|it| {
-            let percent = if it.total_ms == 0 { 0 } else { (it.left_ms * 100 / it.total_ms).min(100) };
+            let percent = (it.left_ms * 100).checked_div(it.total_ms).unwrap_or(0).min(100);
             [percent.to_string().as_str(), " 100"].concat()
         })
     };

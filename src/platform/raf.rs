@@ -4,9 +4,11 @@ use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
+type OnFrame = Closure<dyn FnMut(f64)>;
+
 struct Loop {
     request: Cell<Option<i32>>,
-    closure: RefCell<Option<Closure<dyn FnMut(f64)>>>,
+    closure: RefCell<Option<OnFrame>>,
 }
 
 impl Loop {

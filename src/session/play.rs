@@ -152,7 +152,7 @@ impl Session {
 
 fn seconds(ms: u64) -> String {
     let tenths = (ms + 50) / 100;
-    if tenths % 10 == 0 || tenths >= 100 {
+    if tenths.is_multiple_of(10) || tenths >= 100 {
         format!("{} s", tenths / 10)
     } else {
         format!("{}.{} s", tenths / 10, tenths % 10)

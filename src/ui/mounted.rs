@@ -35,6 +35,9 @@ enum Mounted {
 }
 
 /// What an effect draws, up to a comment that marks its end.
+/// Draws into a spot what a region holds.
+type Draw<T> = Box<dyn Fn(Spot, &RefCell<T>)>;
+
 struct Region<T> {
     end: Node,
     content: Rc<RefCell<T>>,
@@ -104,7 +107,7 @@ impl Spot<'_> {
         }
     }
 
-    fn region<T: Default + 'static>(self, draw: Box<dyn Fn(Spot, &RefCell<T>)>, svg: bool) -> Region<T> {
+    fn region<T: Default + 'static>(self, draw: Draw<T>, svg: bool) -> Region<T> {
         let end = Node::from(document().create_comment(""));
         self.insert(&end);
         let content = Rc::new(RefCell::new(T::default()));

@@ -100,7 +100,6 @@ labTest('on a phone a pod is found, inspected and deleted by touch', { viewport:
 });
 
 labTest('text of twice the size restacks the page instead of cutting it', async ({ page, lab }) => {
-  await page.addStyleTag({ content: 'html { font-size: 200% !important }' }).catch(() => {});
   await page.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'));
   assert.ok((await lab.sidewaysOverflow()) <= 0);
 });

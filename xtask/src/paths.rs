@@ -3,10 +3,12 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The folder of the workspace, from where this program was compiled.
+/// The folder of the workspace: as cargo says when it runs this program, so that clones which share a target folder
+/// never work on each other's files; else from where the program was compiled.
 pub fn root() -> PathBuf {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().unwrap_or(xtask).to_path_buf()
+    let xtask =
+        env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    xtask.parent().map_or_else(|| xtask.clone(), Path::to_path_buf)
 }
 
 pub fn target() -> PathBuf {

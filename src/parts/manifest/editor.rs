@@ -129,6 +129,6 @@ fn code(number: usize, line: &str, problems: &[Diagnostic]) -> View {
         let width = [it.length.max(1).to_string().as_str(), "ch"].concat();
         view! { <i class=class style:inset-inline-start=start style:inline-size=width></i> }
     });
-    let rest = (!rest.is_empty()).then(|| "…");
+    let rest = (!rest.is_empty()).then_some("…");
     view! { <li class:is-err=is_err>{parts.collect::<View>()}{rest}{marks.collect::<View>()}</li> }
 }
