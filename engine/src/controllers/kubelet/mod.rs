@@ -86,7 +86,7 @@ impl Reconciler for Kubelet {
             Stage::Run => run(context, key, pod, record, turn),
             Stage::Report => report_status(context, key, pod, record, turn),
             Stage::Reported => reported(context, pod, record, turn, outcomes),
-            Stage::Deleted => deleted(context, key, pod, outcomes),
+            Stage::Deleted => deleted(outcomes),
         }
     }
 }
@@ -330,14 +330,9 @@ fn delete(pod: &Pod, key: &ObjectKey, turn: &mut Turn) -> Stepped {
     Step::Act(facts.with(note!("DELETE pods, grace 0")), vec![Action::Api(request)]).into()
 }
 
-fn deleted(context: &Context<'_>, key: &ObjectKey, pod: Option<&Rc<Pod>>, outcomes: Vec<Outcome>) -> Stepped {
+fn deleted(outcomes: Vec<Outcome>) -> Stepped {
     match outcomes.into_iter().next() {
         Some(Err(error)) if error.code() != 404 && error.code() != 409 => Step::Fail(error.message).into(),
-        _ => {
-            let uid = pod.map(|pod| pod.metadata.uid);
-            let left = uid.filter(|uid| context.runtime.is_some_and(|runtime| runtime.pods.contains_key(uid)));
-            let _ = (key, left);
-            Step::Done(Next::AwaitChange).into()
-        }
+        _ => Step::Done(Next::AwaitChange).into(),
     }
 }

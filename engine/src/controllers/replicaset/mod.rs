@@ -87,7 +87,7 @@ impl Reconciler for ReplicaSetController {
             Stage::Act => self.act(context, key, turn),
             Stage::Creating { batch, left } => self.created(key, turn, outcomes, batch, left),
             Stage::Deleting(pods) => self.deleted(key, turn, outcomes, &pods),
-            Stage::Status => update_status(turn, context),
+            Stage::Status => self.status_step(turn),
             Stage::Finish => self.finish(context, turn, &outcomes),
         }
     }
@@ -262,13 +262,6 @@ fn finish(turn: &Turn, refused: Option<String>) -> Stepped {
         _ => Next::AwaitChange,
     };
     Step::Done(next).into()
-}
-
-fn update_status(turn: &mut Turn, _context: &Context<'_>) -> Stepped {
-    match status_action(turn) {
-        Some((facts, action)) => Step::Act(facts, vec![action]).into(),
-        None => finish(turn, None),
-    }
 }
 
 fn status_action(turn: &Turn) -> Option<(crate::client::Facts, Action)> {
