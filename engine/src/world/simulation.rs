@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use super::process::{Loop, Process};
 use super::{Command, JournalEntry, Outcome, Scenario, Target, default_namespace};
-use crate::api::{Kind, Name, ObjectKey, Timestamp, Uid};
+use crate::api::{Kind, Name, ObjectKey, Timestamp};
 use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, Request, Verb};
 use crate::client::{Author, LoopIndex, Note, What};
 use crate::environment::{Machine, Occurrence};
@@ -445,11 +445,6 @@ impl Simulation {
         for (at, occurrence) in planned {
             self.queue.at(at, Happening::Occur { node: node.clone(), boot, occurrence, cause });
         }
-    }
-
-    /// The object of a UID, where it lives.
-    pub fn find(&self, uid: Uid) -> Option<ObjectKey> {
-        self.api.objects().iter().find(|(_, object)| object.meta().uid == uid).map(|(key, _)| key.clone())
     }
 }
 
