@@ -7,7 +7,7 @@ use crate::parts::{
 };
 use crate::platform;
 use crate::session::{Part, Session};
-use crate::ui;
+use crate::ui::{self, State};
 
 /// The whole page around one simulation.
 #[component]
@@ -18,13 +18,13 @@ pub fn App(
 ) -> impl IntoView {
     let session = Session::new(scenario.unwrap_or_else(Scenario::self_healing));
     provide_context(session);
-    let help_open = RwSignal::new(false);
+    let help_open = State::new(false);
     shortcuts(session, help_open);
     let fill = move |app: Element| ui::mount(&app, page(session, help_open));
     view! { <div class="app" use:fill></div> }
 }
 
-fn page(session: Session, help_open: RwSignal<bool>) -> ui::View {
+fn page(session: Session, help_open: State<bool>) -> ui::View {
     let part = move || match session.focus.part.get() {
         Part::Map => "map",
         Part::Loops => "loops",

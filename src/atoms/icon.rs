@@ -1,7 +1,6 @@
-use leptos::prelude::*;
 use loopscope_engine::view::{Mark, PodClass};
 
-use crate::ui::{View, view};
+use crate::ui::{State, View, view};
 
 /// A shape of the sprite. The word beside it says the same, so assistive technology skips it.
 pub fn icon(class: &'static str, href: &'static str) -> View {
@@ -17,7 +16,7 @@ pub fn icon_of(
 }
 
 /// One of two shapes.
-pub fn icon_when(class: &'static str, on: Signal<bool>, yes: &'static str, no: &'static str) -> View {
+pub fn icon_when(class: &'static str, on: State<bool>, yes: &'static str, no: &'static str) -> View {
     icon_of(move || class, move || if on.get() { yes } else { no })
 }
 

@@ -1,7 +1,5 @@
 use std::fmt::Write;
 
-use leptos::prelude::*;
-
 use crate::session::{Curve, session};
 use crate::ui::{View, memo, view};
 

@@ -1,5 +1,3 @@
-use leptos::prelude::*;
-
 use super::{events_pane, manifest_pane};
 use crate::atoms::yes;
 use crate::session::{Part, session};

@@ -5,7 +5,7 @@ use web_sys::HtmlElement;
 use crate::atoms::{clock, icon, mark_icon, phrase, yes};
 use crate::platform;
 use crate::session::{Part, session};
-use crate::ui::{At, View, each, memo, view};
+use crate::ui::{At, Derived, View, each, memo, view};
 
 /// What happened, newest last, each with the event that caused it.
 pub fn events_pane() -> View {
@@ -40,7 +40,7 @@ pub fn events_pane() -> View {
     }
 }
 
-fn event_line(event: EventRow, selected: Memo<Option<u64>>) -> View {
+fn event_line(event: EventRow, selected: Derived<Option<u64>>) -> View {
     let session = session();
     let seq = event.seq;
     let (class, href) = mark_icon(event.mark);

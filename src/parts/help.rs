@@ -3,10 +3,10 @@ use web_sys::HtmlDialogElement;
 
 use super::shortcuts::{KEYS, set_single_keys, single_keys_on};
 use crate::atoms::icon;
-use crate::ui::{At, View, view};
+use crate::ui::{At, State, View, view};
 
 /// What one sees, and the keys.
-pub fn help_dialog(open: RwSignal<bool>) -> View {
+pub fn help_dialog(open: State<bool>) -> View {
     let dialog = At::<HtmlDialogElement>::new();
     Effect::new(move |_| {
         if let Some(dialog) = dialog.get() {

@@ -1,5 +1,3 @@
-use leptos::prelude::*;
-
 use crate::session::{Part, session};
 use crate::ui::{View, view};
 

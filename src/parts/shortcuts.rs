@@ -1,7 +1,7 @@
-use leptos::prelude::*;
-
 use crate::platform::{self, Key, on_window_key};
 use crate::session::{Part, Session};
+
+use crate::ui::State;
 
 /// One shortcut as the help dialog lists it.
 pub const KEYS: [(&str, &str); 14] = [
@@ -32,7 +32,7 @@ pub fn set_single_keys(on: bool) {
 }
 
 /// Keys that work wherever the focus is, apart from text fields.
-pub fn shortcuts(session: Session, help_open: RwSignal<bool>) {
+pub fn shortcuts(session: Session, help_open: State<bool>) {
     on_window_key(move |key| {
         if help_open.get_untracked() || (key.name.len() == 1 && key.name != " " && !single_keys_on()) {
             return;
@@ -43,7 +43,7 @@ pub fn shortcuts(session: Session, help_open: RwSignal<bool>) {
     });
 }
 
-fn handle(session: Session, key: &Key, help_open: RwSignal<bool>) -> bool {
+fn handle(session: Session, key: &Key, help_open: State<bool>) -> bool {
     let speed = session.transport.speed.get_untracked();
     match key.name.as_str() {
         " " if key.is_free => session.toggle(),

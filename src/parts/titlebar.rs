@@ -6,10 +6,10 @@ use web_sys::Event;
 use crate::atoms::{icon, icon_of, pod_class_name, pod_icon, signed, yes};
 use crate::platform;
 use crate::session::session;
-use crate::ui::{View, memo, view};
+use crate::ui::{State, View, memo, view};
 
 /// What is wanted, what is, and the difference: the first thing one reads.
-pub fn title_bar(help_open: RwSignal<bool>) -> View {
+pub fn title_bar(help_open: State<bool>) -> View {
     let session = session();
     view! {
         <header class="bar">
@@ -102,8 +102,8 @@ fn counts(slots: &[PodClass]) -> String {
     parts.join(", ")
 }
 
-fn tools(help_open: RwSignal<bool>) -> View {
-    let dark = RwSignal::new(platform::theme_is_dark());
+fn tools(help_open: State<bool>) -> View {
+    let dark = State::new(platform::theme_is_dark());
     let switch = move |_: Event| {
         let now_dark = !platform::theme_is_dark();
         platform::set_theme(now_dark);

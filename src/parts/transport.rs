@@ -24,7 +24,7 @@ fn transport_keys() -> View {
             <button
                 class="btn btn-play" class:btn-main=invites type="button" title="Play or pause (Space)"
                 on:click={move |_| session.toggle()}
-            >{icon_when("i", playing.into(), "#i-pause", "#i-play")}<span>{name}</span></button>
+            >{icon_when("i", playing, "#i-pause", "#i-play")}<span>{name}</span></button>
             <button class="btn" type="button" title="Next event (→)" aria-label="Next event" on:click={move |_| session.step()}>
                 {icon("i", "#i-step")}<span aria-hidden="true">"Event"</span>
             </button>

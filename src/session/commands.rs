@@ -1,11 +1,10 @@
-use leptos::prelude::*;
 use loopscope_engine::api::ObjectKey;
 use loopscope_engine::manifest::{self, Diagnostic, Severity};
 use loopscope_engine::sim::sort_by;
 use loopscope_engine::view;
 use loopscope_engine::world::{Command, Outcome};
 
-use super::{Session, Toast, Tone, put};
+use super::{Session, Toast, Tone};
 
 /// So many toasts at once; older ones go.
 const MOST_TOASTS: usize = 3;
@@ -28,7 +27,7 @@ impl Session {
     }
 
     pub fn delete(self, key: ObjectKey) {
-        put(&self.board.meddled, true);
+        self.board.meddled.put(true);
         self.act(Command::Delete { target: (&key).into() });
     }
 
@@ -41,7 +40,7 @@ impl Session {
     }
 
     pub fn kill_node(self, node: String) {
-        put(&self.board.meddled, true);
+        self.board.meddled.put(true);
         self.act(Command::StopNode { node });
     }
 
@@ -54,9 +53,9 @@ impl Session {
         let text = self.editor.text.get_untracked();
         let Some(outcome) = self.dispatch(Command::Apply { manifest: text }) else { return false };
         let accepted = outcome.is_ok();
-        put(&self.editor.answer, outcome.lines);
-        put(&self.editor.refused, !accepted);
-        self.editor.problems.try_set(in_order(outcome.problems));
+        self.editor.answer.put(outcome.lines);
+        self.editor.refused.put(!accepted);
+        self.editor.problems.set(in_order(outcome.problems));
         if accepted {
             self.select_something();
             self.say("Manifest applied");
@@ -67,8 +66,8 @@ impl Session {
     /// Looks the editor's text over without applying it.
     pub fn lint(self) {
         let problems = self.editor.text.with_untracked(|text| manifest::read(text).diagnostics);
-        put(&self.editor.refused, false);
-        self.editor.problems.try_set(in_order(problems));
+        self.editor.refused.put(false);
+        self.editor.problems.set(in_order(problems));
     }
 
     fn select_something(self) {
@@ -80,8 +79,8 @@ impl Session {
     /// Shows the first Deployment in the inspector.
     pub fn select_first(self) {
         let first = self.with_core(|core| view::first_key(&core.sim)).flatten();
-        put(&self.focus.selected, first);
-        put(&self.focus.event, None);
+        self.focus.selected.put(first);
+        self.focus.event.put(None);
         self.refresh();
     }
 
@@ -93,7 +92,7 @@ impl Session {
         }) else {
             return;
         };
-        self.toasts.try_update(|toasts| {
+        self.toasts.update(|toasts| {
             toasts.retain(|toast| toast.text != text && (toast.tone, tone) != (Tone::Notice, Tone::Notice));
             toasts.push(Toast { id, text, tone });
             let surplus = toasts.len().saturating_sub(MOST_TOASTS);
@@ -102,7 +101,7 @@ impl Session {
     }
 
     pub fn dismiss(self, id: u32) {
-        self.toasts.try_update(|toasts| toasts.retain(|toast| toast.id != id));
+        self.toasts.update(|toasts| toasts.retain(|toast| toast.id != id));
     }
 }
 

@@ -1,9 +1,8 @@
 use gloo_timers::callback::Timeout;
-use leptos::prelude::*;
 use loopscope_engine::api::ObjectKey;
 use loopscope_engine::view;
 
-use super::{Core, Pace, Part, Session, put};
+use super::{Core, Pace, Part, Session};
 use crate::platform::is_shown;
 
 /// The object and the event list are derived at most this often while playing, in wall ms.
@@ -24,11 +23,11 @@ impl Core {
         let focus = &session.focus;
         let inspection =
             focus.selected.with_untracked(|key| key.as_ref().and_then(|key| view::inspect(&self.sim, key)));
-        put(&focus.inspection, inspection);
+        focus.inspection.put(inspection);
         let seq = session.transport.seq.get_untracked();
         if at_once || seq != self.details_seq {
             self.details_seq = seq;
-            put(&focus.events, view::events(&self.sim, LISTED_EVENTS));
+            focus.events.put(view::events(&self.sim, LISTED_EVENTS));
         }
     }
 
@@ -51,15 +50,15 @@ impl Core {
     pub fn announce(&mut self, session: Session) {
         self.announcer = None;
         self.announced_seq = session.transport.seq.get_untracked();
-        put(&session.announcement, view::announce(&self.sim));
+        session.announcement.put(view::announce(&self.sim));
     }
 }
 
 impl Session {
     /// Shows an object in the inspector.
     pub fn select(self, key: ObjectKey) {
-        put(&self.focus.selected, Some(key));
-        put(&self.focus.event, None);
+        self.focus.selected.put(Some(key));
+        self.focus.event.put(None);
         self.refresh_details();
         self.show_inspector();
     }
@@ -67,12 +66,12 @@ impl Session {
     /// Shows why an event happened.
     pub fn select_event(self, seq: u64) {
         let links = self.with_core(|core| view::why(&core.sim, seq)).unwrap_or_default();
-        put(&self.focus.event, Some((seq, links)));
+        self.focus.event.put(Some((seq, links)));
         self.show_inspector();
     }
 
     pub fn close_event(self) {
-        put(&self.focus.event, None);
+        self.focus.event.put(None);
     }
 
     fn refresh_details(self) {
@@ -82,13 +81,13 @@ impl Session {
     /// On a narrow screen the inspector is behind a tab.
     fn show_inspector(self) {
         if is_shown(".jump") {
-            put(&self.focus.part, Part::Inspect);
+            self.focus.part.put(Part::Inspect);
         }
     }
 
     /// Says a sentence at once.
     pub fn say(self, text: impl Into<String>) {
         self.with_core(|core| core.announcer = None);
-        self.announcement.try_set(text.into());
+        self.announcement.set(text.into());
     }
 }

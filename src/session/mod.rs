@@ -8,7 +8,7 @@ mod show;
 mod state;
 
 pub use state::{
-    Board, Curve, Editor, Focus, InspectTab, LoopEntry, NodeEntry, Part, PodEntry, Toast, Tone, Transport, put,
+    Board, Curve, Editor, Focus, InspectTab, LoopEntry, NodeEntry, Part, PodEntry, Toast, Tone, Transport,
 };
 
 use leptos::prelude::*;
@@ -18,6 +18,8 @@ use loopscope_engine::world::{Scenario, Simulation};
 use crate::platform::{Raf, wall_ms};
 use lights::Lights;
 use show::Registry;
+
+use crate::ui::State;
 
 /// From this many pods on they are drawn as tiles without names.
 pub const COMPACT_FROM: usize = 150;
@@ -74,9 +76,9 @@ pub struct Session {
     pub board: Board,
     pub focus: Focus,
     pub editor: Editor,
-    pub toasts: RwSignal<Vec<Toast>>,
-    pub announcement: RwSignal<String>,
-    pub curve: RwSignal<Curve>,
+    pub toasts: State<Vec<Toast>>,
+    pub announcement: State<String>,
+    pub curve: State<Curve>,
 }
 
 impl Session {
@@ -106,9 +108,9 @@ impl Session {
             board: Board::new(),
             focus: Focus::new(selected),
             editor: Editor::new(text),
-            toasts: RwSignal::new(Vec::new()),
-            announcement: RwSignal::new(String::new()),
-            curve: RwSignal::new(Curve::default()),
+            toasts: State::new(Vec::new()),
+            announcement: State::new(String::new()),
+            curve: State::new(Curve::default()),
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
         session.refresh();

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use loopscope_engine::sim::{Millis, Time};
 
-use super::{Core, Pace, SPEEDS, Session, Tone, put};
+use super::{Core, Pace, SPEEDS, Session, Tone};
 use crate::platform::wall_ms;
 
 /// Wall time in ms that the engine may take of one frame.
@@ -67,7 +67,7 @@ impl Session {
         let pace = self.pace();
         self.with_core(|core| {
             let kept_up = core.advance(wall, pace);
-            put(&self.transport.behind, !kept_up);
+            self.transport.behind.put(!kept_up);
             core.show(self, wall);
             core.show_details(self, wall, false);
             core.announce_later(self);
@@ -79,7 +79,7 @@ impl Session {
         if self.transport.playing.get_untracked() {
             return;
         }
-        put(&self.transport.started, true);
+        self.transport.started.put(true);
         self.transport.playing.set(true);
         self.with_core(|core| core.last_wall = None);
         self.raf.with_value(|raf| raf.iter().for_each(|raf| raf.start()));
@@ -90,7 +90,7 @@ impl Session {
             return;
         }
         self.transport.playing.set(false);
-        put(&self.transport.behind, false);
+        self.transport.behind.put(false);
         self.raf.with_value(|raf| raf.iter().for_each(|raf| raf.stop()));
         self.settle();
     }
@@ -108,7 +108,7 @@ impl Session {
     /// Pauses and moves on by `step`, which says whether anything happened.
     fn step_with(self, step: impl FnOnce(&mut Core) -> bool) {
         self.pause();
-        put(&self.transport.started, true);
+        self.transport.started.put(true);
         let happened = self.with_core(step);
         self.settle();
         if happened == Some(false) {
@@ -129,7 +129,7 @@ impl Session {
     /// To the next change of any object, however long that takes. Playing goes on.
     pub fn skip(self) {
         let was_playing = self.transport.playing.get_untracked();
-        put(&self.transport.started, true);
+        self.transport.started.put(true);
         let skipped = self.with_core(|core| core.sim.skip_to_change(PATIENCE)).flatten();
         if was_playing {
             self.refresh()
@@ -146,7 +146,7 @@ impl Session {
     }
 
     pub fn set_speed(self, index: usize) {
-        put(&self.transport.speed, index.min(SPEEDS.len() - 1));
+        self.transport.speed.put(index.min(SPEEDS.len() - 1));
     }
 }
 

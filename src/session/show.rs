@@ -1,9 +1,10 @@
-use leptos::prelude::*;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::sim::{Map, Set, sort_by};
 use loopscope_engine::view::{self, LoopRow, MapView, NodeCard, PodRow};
 
-use super::{Board, COMPACT_FROM, Core, LoopEntry, NodeEntry, PodEntry, Session, put};
+use super::{Board, COMPACT_FROM, Core, LoopEntry, NodeEntry, PodEntry, Session};
+
+use crate::ui::SharedState;
 
 /// Loops that ran within this much virtual time count as active.
 const ACTIVE_MS: u64 = 20_000;
@@ -13,7 +14,7 @@ const LEAST_LOOPS: usize = 6;
 /// The signals behind the rows that are on the page.
 #[derive(Default)]
 pub struct Registry {
-    pods: Map<Uid, ArcRwSignal<PodRow>>,
+    pods: Map<Uid, SharedState<PodRow>>,
     nodes: Map<ObjectKey, NodeEntry>,
     /// By the loops' numbers.
     loops: Vec<Option<LoopEntry>>,
@@ -24,11 +25,11 @@ impl Registry {
         let uid = pod.uid;
         let row = match self.pods.get(&uid) {
             Some(row) => {
-                put(row, pod);
+                row.put(pod);
                 row.clone()
             }
             None => {
-                let row = ArcRwSignal::new(pod);
+                let row = SharedState::new(pod);
                 self.pods.insert(uid, row.clone());
                 row
             }
@@ -39,16 +40,16 @@ impl Registry {
     fn node(&mut self, mut card: NodeCard, arriving: Vec<PodEntry>) -> NodeEntry {
         let pods: Vec<PodEntry> = std::mem::take(&mut card.pods).into_iter().map(|pod| self.pod(pod)).collect();
         if let Some(entry) = self.nodes.get(&card.key) {
-            put(&entry.card, card);
-            put(&entry.pods, pods);
-            put(&entry.arriving, arriving);
+            entry.card.put(card);
+            entry.pods.put(pods);
+            entry.arriving.put(arriving);
             return entry.clone();
         }
         let entry = NodeEntry {
             key: card.key.clone(),
-            card: ArcRwSignal::new(card),
-            pods: ArcRwSignal::new(pods),
-            arriving: ArcRwSignal::new(arriving),
+            card: SharedState::new(card),
+            pods: SharedState::new(pods),
+            arriving: SharedState::new(arriving),
         };
         self.nodes.insert(entry.key.clone(), entry.clone());
         entry
@@ -56,12 +57,12 @@ impl Registry {
 
     fn row(&mut self, row: LoopRow, lit: [bool; 3], is_active: bool) -> LoopEntry {
         if let Some(Some(entry)) = self.loops.get_mut(row.id.0 as usize) {
-            put(&entry.row, row);
-            put(&entry.lit, lit);
+            entry.row.put(row);
+            entry.lit.put(lit);
             entry.is_active = is_active;
             return entry.clone();
         }
-        let entry = LoopEntry { id: row.id, row: ArcRwSignal::new(row), lit: ArcRwSignal::new(lit), is_active };
+        let entry = LoopEntry { id: row.id, row: SharedState::new(row), lit: SharedState::new(lit), is_active };
         let at = entry.id.0 as usize;
         if self.loops.len() <= at {
             self.loops.resize_with(at + 1, || None);
@@ -89,8 +90,8 @@ impl Registry {
             self.forget_gone(&unscheduled, &nodes);
         }
         self.keep_rover(board, &nodes, &unscheduled);
-        put(&board.unscheduled, unscheduled);
-        put(&board.nodes, nodes);
+        board.unscheduled.put(unscheduled);
+        board.nodes.put(nodes);
     }
 
     fn forget_gone(&mut self, unscheduled: &[PodEntry], nodes: &[NodeEntry]) {
@@ -117,7 +118,7 @@ impl Registry {
             return;
         }
         let first = nodes.iter().find_map(|node| node.pods.with_untracked(|pods| pods.first().map(|pod| pod.uid)));
-        put(&board.rover, first.or_else(|| unscheduled.first().map(|pod| pod.uid)));
+        board.rover.put(first.or_else(|| unscheduled.first().map(|pod| pod.uid)));
     }
 }
 
@@ -127,12 +128,12 @@ impl Core {
         let frame = view::frame(&self.sim);
         let playing = session.transport.playing.get_untracked();
         let board = &session.board;
-        put(&session.transport.now_ms, frame.now_ms);
-        put(&session.transport.seq, frame.seq);
-        put(&board.now, frame.now);
-        put(&board.store, frame.store);
-        session.curve.try_update(|curve| curve.add(frame.now_ms, &frame.summary));
-        put(&board.summary, frame.summary);
+        session.transport.now_ms.put(frame.now_ms);
+        session.transport.seq.put(frame.seq);
+        board.now.put(frame.now);
+        board.store.put(frame.store);
+        session.curve.update(|curve| curve.add(frame.now_ms, &frame.summary));
+        board.summary.put(frame.summary);
         self.show_loops(board, frame.loops, frame.now_ms, wall, playing);
         self.registry.show_map(board, frame.map);
     }
@@ -147,7 +148,7 @@ impl Core {
                 self.registry.row(row, lit, is_active)
             })
             .collect();
-        put(&board.loops, entries);
+        board.loops.put(entries);
     }
 }
 

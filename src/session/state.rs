@@ -1,6 +1,5 @@
 use std::collections::VecDeque;
 
-use leptos::prelude::*;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
@@ -8,26 +7,13 @@ use loopscope_engine::view::{
     Summary,
 };
 
-/// Sets a signal only when the value differs, so that nothing is drawn twice.
-pub fn put<S>(signal: &S, value: S::Value)
-where
-    S: Update,
-    S::Value: PartialEq + Sized,
-{
-    signal.try_maybe_update(|old| {
-        let differs = *old != value;
-        if differs {
-            *old = value;
-        }
-        (differs, ())
-    });
-}
+use crate::ui::{SharedState, State};
 
 /// A pod in a list: the list changes with membership, the row with the pod.
 #[derive(Clone)]
 pub struct PodEntry {
     pub uid: Uid,
-    pub row: ArcRwSignal<PodRow>,
+    pub row: SharedState<PodRow>,
 }
 
 impl PartialEq for PodEntry {
@@ -40,10 +26,10 @@ impl PartialEq for PodEntry {
 pub struct NodeEntry {
     pub key: ObjectKey,
     /// The card without its pods.
-    pub card: ArcRwSignal<NodeCard>,
-    pub pods: ArcRwSignal<Vec<PodEntry>>,
+    pub card: SharedState<NodeCard>,
+    pub pods: SharedState<Vec<PodEntry>>,
     /// Pods whose binding to this node is on its way.
-    pub arriving: ArcRwSignal<Vec<PodEntry>>,
+    pub arriving: SharedState<Vec<PodEntry>>,
 }
 
 impl PartialEq for NodeEntry {
@@ -55,9 +41,9 @@ impl PartialEq for NodeEntry {
 #[derive(Clone)]
 pub struct LoopEntry {
     pub id: LoopId,
-    pub row: ArcRwSignal<LoopRow>,
+    pub row: SharedState<LoopRow>,
     /// Which of the three phases shines.
-    pub lit: ArcRwSignal<[bool; 3]>,
+    pub lit: SharedState<[bool; 3]>,
     /// It ran lately or is about to: shown unless all are.
     pub is_active: bool,
 }
@@ -71,46 +57,46 @@ impl PartialEq for LoopEntry {
 #[derive(Clone, Copy)]
 pub struct Transport {
     /// Virtual time in ms.
-    pub now_ms: RwSignal<u64>,
-    pub seq: RwSignal<u64>,
-    pub playing: RwSignal<bool>,
+    pub now_ms: State<u64>,
+    pub seq: State<u64>,
+    pub playing: State<bool>,
     /// Index into `SPEEDS`.
-    pub speed: RwSignal<usize>,
+    pub speed: State<usize>,
     /// Something has been played or stepped since the page was opened.
-    pub started: RwSignal<bool>,
+    pub started: State<bool>,
     /// The engine cannot keep up with the chosen speed.
-    pub behind: RwSignal<bool>,
+    pub behind: State<bool>,
 }
 
 impl Transport {
     pub(super) fn new() -> Self {
         Self {
-            now_ms: RwSignal::new(0),
-            seq: RwSignal::new(0),
-            playing: RwSignal::new(false),
-            speed: RwSignal::new(0),
-            started: RwSignal::new(false),
-            behind: RwSignal::new(false),
+            now_ms: State::new(0),
+            seq: State::new(0),
+            playing: State::new(false),
+            speed: State::new(0),
+            started: State::new(false),
+            behind: State::new(false),
         }
     }
 }
 
 #[derive(Clone, Copy)]
 pub struct Board {
-    pub summary: RwSignal<Summary>,
-    pub now: RwSignal<Option<NowLine>>,
-    pub store: RwSignal<StoreView>,
-    pub loops: RwSignal<Vec<LoopEntry>>,
-    pub all_loops: RwSignal<bool>,
-    pub nodes: RwSignal<Vec<NodeEntry>>,
-    pub unscheduled: RwSignal<Vec<PodEntry>>,
-    pub unscheduled_message: RwSignal<Option<String>>,
-    pub n_pods: RwSignal<usize>,
-    pub compact: RwSignal<bool>,
+    pub summary: State<Summary>,
+    pub now: State<Option<NowLine>>,
+    pub store: State<StoreView>,
+    pub loops: State<Vec<LoopEntry>>,
+    pub all_loops: State<bool>,
+    pub nodes: State<Vec<NodeEntry>>,
+    pub unscheduled: State<Vec<PodEntry>>,
+    pub unscheduled_message: State<Option<String>>,
+    pub n_pods: State<usize>,
+    pub compact: State<bool>,
     /// The pod that Tab leads to.
-    pub rover: RwSignal<Option<Uid>>,
+    pub rover: State<Option<Uid>>,
     /// Something has been deleted or broken on purpose, so that nobody needs to be told how.
-    pub meddled: RwSignal<bool>,
+    pub meddled: State<bool>,
 }
 
 impl Board {
@@ -125,25 +111,25 @@ impl Board {
         };
         let store = StoreView { resource_version: 0, watches: 0, in_flight: None };
         Self {
-            summary: RwSignal::new(summary),
-            now: RwSignal::new(None),
-            store: RwSignal::new(store),
-            loops: RwSignal::new(Vec::new()),
-            all_loops: RwSignal::new(false),
-            nodes: RwSignal::new(Vec::new()),
-            unscheduled: RwSignal::new(Vec::new()),
-            unscheduled_message: RwSignal::new(None),
-            n_pods: RwSignal::new(0),
-            compact: RwSignal::new(false),
-            rover: RwSignal::new(None),
-            meddled: RwSignal::new(false),
+            summary: State::new(summary),
+            now: State::new(None),
+            store: State::new(store),
+            loops: State::new(Vec::new()),
+            all_loops: State::new(false),
+            nodes: State::new(Vec::new()),
+            unscheduled: State::new(Vec::new()),
+            unscheduled_message: State::new(None),
+            n_pods: State::new(0),
+            compact: State::new(false),
+            rover: State::new(None),
+            meddled: State::new(false),
         }
     }
 
     pub(super) fn put_map_facts(&self, map: &MapView, compact_from: usize) {
-        put(&self.n_pods, map.n_pods);
-        put(&self.compact, map.n_pods >= compact_from);
-        put(&self.unscheduled_message, map.unscheduled_message.clone());
+        self.n_pods.put(map.n_pods);
+        self.compact.put(map.n_pods >= compact_from);
+        self.unscheduled_message.put(map.unscheduled_message.clone());
     }
 }
 
@@ -179,58 +165,58 @@ pub enum InspectTab {
 
 #[derive(Clone, Copy)]
 pub struct Focus {
-    pub selected: RwSignal<Option<ObjectKey>>,
+    pub selected: State<Option<ObjectKey>>,
     /// The selected object, while it exists.
-    pub inspection: RwSignal<Option<Inspection>>,
-    pub tab: RwSignal<InspectTab>,
+    pub inspection: State<Option<Inspection>>,
+    pub tab: State<InspectTab>,
     /// The event whose causes are shown, with them.
-    pub event: RwSignal<Option<(u64, Vec<CauseLink>)>>,
+    pub event: State<Option<(u64, Vec<CauseLink>)>>,
     /// The newest events, oldest first.
-    pub events: RwSignal<Vec<EventRow>>,
-    pub part: RwSignal<Part>,
+    pub events: State<Vec<EventRow>>,
+    pub part: State<Part>,
     /// The pane of the dock that is open where only one fits.
-    pub pane: RwSignal<Part>,
+    pub pane: State<Part>,
 }
 
 impl Focus {
     pub(super) fn new(selected: Option<ObjectKey>) -> Self {
         Self {
-            selected: RwSignal::new(selected),
-            inspection: RwSignal::new(None),
-            tab: RwSignal::new(InspectTab::Compare),
-            event: RwSignal::new(None),
-            events: RwSignal::new(Vec::new()),
-            part: RwSignal::new(Part::Map),
-            pane: RwSignal::new(Part::Manifest),
+            selected: State::new(selected),
+            inspection: State::new(None),
+            tab: State::new(InspectTab::Compare),
+            event: State::new(None),
+            events: State::new(Vec::new()),
+            part: State::new(Part::Map),
+            pane: State::new(Part::Manifest),
         }
     }
 
     /// Brings a part to the front wherever it may be hidden.
     pub fn open(&self, part: Part) {
-        put(&self.part, part);
+        self.part.put(part);
         if matches!(part, Part::Manifest | Part::Events) {
-            put(&self.pane, part);
+            self.pane.put(part);
         }
     }
 }
 
 #[derive(Clone, Copy)]
 pub struct Editor {
-    pub text: RwSignal<String>,
-    pub problems: RwSignal<Vec<Diagnostic>>,
+    pub text: State<String>,
+    pub problems: State<Vec<Diagnostic>>,
     /// What Apply answered, line by line.
-    pub answer: RwSignal<Vec<String>>,
+    pub answer: State<Vec<String>>,
     /// Apply was refused, and the text has not changed since.
-    pub refused: RwSignal<bool>,
+    pub refused: State<bool>,
 }
 
 impl Editor {
     pub(super) fn new(text: String) -> Self {
         Self {
-            text: RwSignal::new(text),
-            problems: RwSignal::new(Vec::new()),
-            answer: RwSignal::new(Vec::new()),
-            refused: RwSignal::new(false),
+            text: State::new(text),
+            problems: State::new(Vec::new()),
+            answer: State::new(Vec::new()),
+            refused: State::new(false),
         }
     }
 }

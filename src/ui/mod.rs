@@ -3,9 +3,13 @@
 
 pub(crate) mod macros;
 mod mounted;
+mod state;
+#[cfg(all(test, target_arch = "wasm32"))]
+mod tests;
 pub(crate) mod value;
 mod view;
 
 pub(crate) use macros::view;
 pub use mounted::mount;
-pub use view::{At, Builder, Content, View, each, memo, when};
+pub use state::{Derived, SharedState, State, memo};
+pub use view::{At, Builder, Content, View, each, when};

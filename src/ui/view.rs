@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::Event;
 
+use super::state::memo;
 use super::value::{Derives, IntoSource, Place, Source};
 
 pub type Text = Cow<'static, str>;
@@ -190,15 +191,6 @@ pub fn when(condition: impl Fn() -> bool + Send + Sync + 'static, then: impl Fn(
 /// Makes a view whose reads of signals are its own affair.
 pub fn unobserved(make: &dyn Fn() -> View) -> View {
     untrack(make)
-}
-
-/// A memo whose code depends on nothing but the type of its value.
-pub fn memo<T: PartialEq + Send + Sync + 'static>(derive: impl Fn() -> T + Send + Sync + 'static) -> Memo<T> {
-    memo_of(Box::new(derive))
-}
-
-fn memo_of<T: PartialEq + Send + Sync + 'static>(derive: Box<dyn Fn() -> T + Send + Sync>) -> Memo<T> {
-    Memo::new(move |_| derive())
 }
 
 type Slot = RwSignal<Option<web_sys::Element>, LocalStorage>;

@@ -5,7 +5,7 @@ use web_sys::{Event, HtmlInputElement};
 use super::part;
 use crate::atoms::{icon, phrase};
 use crate::session::{Session, Tone, session};
-use crate::ui::{Content, View, each, memo, view, when};
+use crate::ui::{Content, Derived, View, each, memo, view, when};
 
 /// What is wanted beside what is, field by field.
 pub fn compare() -> View {
@@ -15,7 +15,7 @@ pub fn compare() -> View {
     }
 }
 
-fn table(rows: Memo<Vec<CompareRow>>) -> View {
+fn table(rows: Derived<Vec<CompareRow>>) -> View {
     let caption = part(session(), |it| [it.title.as_str(), ": spec beside status"].concat());
     let kind = |row: &CompareRow| match row.edit {
         None => "",
@@ -38,7 +38,7 @@ fn table(rows: Memo<Vec<CompareRow>>) -> View {
     }
 }
 
-fn line(first: CompareRow, rows: Memo<Vec<CompareRow>>) -> View {
+fn line(first: CompareRow, rows: Derived<Vec<CompareRow>>) -> View {
     let field = first.field.clone();
     let edit = first.edit.clone();
     let row = memo(move || {
@@ -63,7 +63,7 @@ fn line(first: CompareRow, rows: Memo<Vec<CompareRow>>) -> View {
 }
 
 /// `spec.replicas` of the selected object, as a number with a button at each side.
-fn stepper(edit: Memo<Option<Edit>>) -> View {
+fn stepper(edit: Derived<Option<Edit>>) -> View {
     let session = session();
     let now = move || match edit.get() {
         Some(Edit::Replicas(n)) => n,
@@ -103,7 +103,7 @@ fn scale(session: Session, replicas: i32) {
 }
 
 /// A container's image.
-fn image_field(edit: Memo<Option<Edit>>) -> View {
+fn image_field(edit: Derived<Option<Edit>>) -> View {
     let session = session();
     let parts = move || match edit.get() {
         Some(Edit::Image { container, image }) => (container, image),

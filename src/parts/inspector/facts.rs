@@ -1,4 +1,3 @@
-use leptos::prelude::*;
 use loopscope_engine::api::ObjectKey;
 use loopscope_engine::view::{ConditionRow, ObjectEvent};
 

@@ -11,7 +11,7 @@ use web_sys::Event;
 
 use crate::atoms::{icon, phrase, yes};
 use crate::session::{InspectTab, Session, session};
-use crate::ui::{View, memo, view, when};
+use crate::ui::{Derived, View, memo, view, when};
 use compare::compare;
 use facts::facts;
 use why::why;
@@ -49,7 +49,7 @@ fn content(tab: InspectTab) -> View {
 fn part<T: PartialEq + Clone + Default + Send + Sync + 'static>(
     session: Session,
     read: impl Fn(&Inspection) -> T + Send + Sync + 'static,
-) -> Memo<T> {
+) -> Derived<T> {
     let inspection = session.focus.inspection;
     memo(move || inspection.with(|it| it.as_ref().map(&read)).unwrap_or_default())
 }

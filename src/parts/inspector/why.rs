@@ -1,11 +1,10 @@
-use leptos::prelude::*;
 use loopscope_engine::api::Kind;
 use loopscope_engine::view::CauseLink;
 
 use super::part;
 use crate::atoms::icon;
 use crate::session::session;
-use crate::ui::{View, memo, view};
+use crate::ui::{State, View, memo, view};
 
 /// A walk along causes, newest last: of the pressed event, else of the object's state.
 pub fn why() -> View {
@@ -23,7 +22,7 @@ pub fn why() -> View {
     let links = memo(move || {
         event.with(|event| event.as_ref().map(|(_, links)| links.clone())).unwrap_or_else(|| of_object.get())
     });
-    let whole = RwSignal::new(false);
+    let whole = State::new(false);
     let chain = move || links.with(|links| chain(links, whole));
     view! {
         <section class="insp-sec" hidden={move || links.with(Vec::is_empty)} aria-labelledby="h-why">
@@ -42,7 +41,7 @@ pub fn why() -> View {
 /// So many links are shown of a long chain: the first and the last ones.
 const SHORT: usize = 8;
 
-fn chain(links: &[CauseLink], whole: RwSignal<bool>) -> View {
+fn chain(links: &[CauseLink], whole: State<bool>) -> View {
     let session = session();
     let last = links.last().map(|link| link.seq);
     let link = |link: &CauseLink| {

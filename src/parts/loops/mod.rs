@@ -2,8 +2,6 @@
 
 mod row;
 
-use leptos::prelude::*;
-
 use crate::atoms::{icon, phrase, yes};
 use crate::session::{LoopEntry, session};
 use crate::ui::{Content, View, each, memo, view};
@@ -68,17 +66,17 @@ fn which() -> View {
     let board = session().board;
     let n_active = move || board.loops.with(|rows| rows.iter().filter(|row| row.is_active).count());
     let n_all = move || board.loops.with(Vec::len);
-    let choice = move |name: &'static str, all: bool, count: Signal<usize>| {
+    let choice = move |name: &'static str, all: bool, count: Box<dyn Fn() -> usize>| {
         view! {
             <button type="button" aria-pressed={move || yes(board.all_loops.get() == all)} on:click={move |_| board.all_loops.set(all)}>
-                {name} " " {move || count.get()}
+                {name} " " {count}
             </button>
         }
     };
     view! {
         <div class="seg" role="group" aria-label="Loops shown">
-            {choice("Active", false, Signal::derive(n_active))}
-            {choice("All", true, Signal::derive(n_all))}
+            {choice("Active", false, Box::new(n_active))}
+            {choice("All", true, Box::new(n_all))}
         </div>
     }
 }

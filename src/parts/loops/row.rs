@@ -1,9 +1,8 @@
-use leptos::prelude::*;
 use loopscope_engine::view::{ChipState, LoopRow, PhaseCell};
 
 use crate::atoms::{icon, icon_of, phrase};
 use crate::session::{LoopEntry, session};
-use crate::ui::{Content, View, memo, view, when};
+use crate::ui::{Content, Derived, State, View, memo, view, when};
 
 const NAMES: [&str; 3] = ["Observe", "Diff", "Act"];
 const ICONS: [[&str; 2]; 3] =
@@ -11,10 +10,10 @@ const ICONS: [[&str; 2]; 3] =
 const RINGS: [&str; 3] = ["#ring-observe", "#ring-diff", "#ring-act"];
 
 /// One loop: queue, and what its last turn observed, found different and did.
-pub fn loop_row(entry: LoopEntry, shown: Memo<Vec<LoopEntry>>) -> View {
+pub fn loop_row(entry: LoopEntry, shown: Derived<Vec<LoopEntry>>) -> View {
     let LoopEntry { id, row, lit, .. } = entry;
-    let row = RwSignal::from(row);
-    let lit = RwSignal::from(lit);
+    let row = State::from(row);
+    let lit = State::from(lit);
     let is_current = move || row.with(|row| row.is_current);
     let is_lit = move || lit.get().contains(&true);
     let label = move |what: &'static str| move || row.with(|row| [what, row.name.as_str()].concat());
@@ -43,7 +42,7 @@ pub fn loop_row(entry: LoopEntry, shown: Memo<Vec<LoopEntry>>) -> View {
     }
 }
 
-fn identity(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>) -> View {
+fn identity(row: State<LoopRow>, lit: State<[bool; 3]>) -> View {
     let ring = move || match row.with(|row| row.is_down) {
         true => "#ring-off",
         false => match latest(&lit.get(), row) {
@@ -72,7 +71,7 @@ fn identity(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>) -> View {
 }
 
 /// The phase to draw in the ring: the one under way, else the lit one that ran last.
-fn latest(lit: &[bool; 3], row: RwSignal<LoopRow>) -> Option<usize> {
+fn latest(lit: &[bool; 3], row: State<LoopRow>) -> Option<usize> {
     row.with(|row| {
         row.lit.map(|phase| phase as usize).or_else(|| {
             (0..3).filter(|index| lit[*index]).max_by_key(|index| row.cells[*index].as_ref().map_or(0, |cell| cell.seq))
@@ -80,7 +79,7 @@ fn latest(lit: &[bool; 3], row: RwSignal<LoopRow>) -> Option<usize> {
     })
 }
 
-fn chips(row: RwSignal<LoopRow>) -> View {
+fn chips(row: State<LoopRow>) -> View {
     let queue = memo(move || row.with(|row| (row.queue.clone(), row.more)));
     let label = move || row.with(|row| ["Queue of ", row.name.as_str()].concat());
     let list = move || {
@@ -108,7 +107,7 @@ fn chip_words(state: ChipState) -> (&'static str, &'static str) {
     }
 }
 
-fn phase_view(row: RwSignal<LoopRow>, lit: RwSignal<[bool; 3]>, index: usize) -> View {
+fn phase_view(row: State<LoopRow>, lit: State<[bool; 3]>, index: usize) -> View {
     let cell = memo(move || row.with(|row| row.cells[index].clone()));
     let is_lit = move || lit.get()[index];
     let is_step = move || (latest(&lit.get(), row) == Some(index)).then_some("step");

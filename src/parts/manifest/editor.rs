@@ -7,7 +7,7 @@ use super::lexer;
 use super::n_errors;
 use crate::atoms::icon;
 use crate::session::session;
-use crate::ui::{At, View, memo, view};
+use crate::ui::{At, State, View, memo, view};
 
 /// Longer lines are not coloured to their end: nobody reads them here.
 const MAX_COLOURED: usize = 400;
@@ -28,7 +28,7 @@ struct Window {
 pub fn editor_view(field: At<HtmlTextAreaElement>, on_text: Callback<String>) -> View {
     let editor = session().editor;
     let ruler = At::<Element>::new();
-    let window = RwSignal::new(Window { count: 40, ..Window::default() });
+    let window = State::new(Window { count: 40, ..Window::default() });
     let look = move || {
         if let (Some(field), Some(ruler)) = (field.get_untracked(), ruler.get_untracked()) {
             let line = ruler.get_bounding_client_rect().height().max(1.0);
@@ -56,6 +56,15 @@ pub fn editor_view(field: At<HtmlTextAreaElement>, on_text: Callback<String>) ->
     }
 }
 
+/// `-3.25px`, in whole numbers: the code that writes any float is large.
+fn px(length: f64) -> String {
+    let hundredths = (length * 100.0).round() as i64;
+    let sign = if hundredths < 0 { "-" } else { "" };
+    let (whole, rest) = (hundredths.unsigned_abs() / 100, hundredths.unsigned_abs() % 100);
+    let zero = if rest < 10 { "0" } else { "" };
+    [sign, whole.to_string().as_str(), ".", zero, rest.to_string().as_str(), "px"].concat()
+}
+
 /// A browser types a pasted text as a person would, which takes minutes for megabytes: those are put in at once.
 fn paste_large(event: &ClipboardEvent, field: At<HtmlTextAreaElement>) -> Option<String> {
     let text = event.clipboard_data()?.get_data("text/plain").ok().filter(|text| text.len() > LARGE)?;
@@ -66,10 +75,10 @@ fn paste_large(event: &ClipboardEvent, field: At<HtmlTextAreaElement>) -> Option
 }
 
 /// Line numbers, marks and colours of the lines in sight.
-fn lines(window: RwSignal<Window>) -> View {
+fn lines(window: State<Window>) -> View {
     let editor = session().editor;
-    let down = move || [window.get().above.to_string().as_str(), "px"].concat();
-    let left = move || ["-", window.get().left.to_string().as_str(), "px"].concat();
+    let down = move || px(window.get().above);
+    let left = move || px(-window.get().left);
     let shown = memo(move || {
         let window = window.get();
         (window.first, window.count)

@@ -1,4 +1,3 @@
-use leptos::prelude::*;
 use loopscope_engine::manifest::{Diagnostic, Severity};
 use web_sys::HtmlTextAreaElement;
 

@@ -1,4 +1,3 @@
-use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlUListElement, KeyboardEvent};
 
@@ -28,10 +27,10 @@ pub fn on_key(session: Session, list: At<HtmlUListElement>, event: &KeyboardEven
 fn delete(session: Session, pod: &Element) {
     let Some(uid) = pod.get_attribute("data-uid") else { return };
     let nodes = session.board.nodes.get_untracked();
-    let mut pods: Vec<_> = nodes.iter().flat_map(|node| node.pods.get_untracked()).collect();
+    let mut pods: Vec<_> = nodes.iter().flat_map(|node| node.pods.with_untracked(Vec::clone)).collect();
     pods.extend(session.board.unscheduled.get_untracked());
     let found = pods.into_iter().find(|pod| pod.uid.to_string() == uid);
-    if let Some(key) = found.and_then(|pod| pod.row.try_with_untracked(|row| row.key.clone())) {
+    if let Some(key) = found.map(|pod| pod.row.with_untracked(|row| row.key.clone())) {
         session.delete(key);
     }
 }

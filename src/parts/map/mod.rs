@@ -4,7 +4,6 @@ mod keys;
 mod node;
 mod pod;
 
-use leptos::prelude::*;
 use loopscope_engine::view::Convergence;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlUListElement};

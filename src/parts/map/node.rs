@@ -1,17 +1,16 @@
-use leptos::prelude::*;
 use loopscope_engine::view::{Capacity, NodeCard, NodeClass};
 
 use super::pod::pod_view;
 use crate::atoms::{icon, icon_of, plural};
 use crate::session::{NodeEntry, PodEntry, session};
-use crate::ui::{View, each, memo, view, when};
+use crate::ui::{State, View, each, memo, view, when};
 
 /// One node: what it has room for, and its pods.
 pub fn node_view(node: NodeEntry) -> View {
     let NodeEntry { card, pods, arriving, .. } = node;
-    let card = RwSignal::from(card);
-    let pods = RwSignal::from(pods);
-    let arriving = RwSignal::from(arriving);
+    let card = State::from(card);
+    let pods = State::from(pods);
+    let arriving = State::from(arriving);
     let compact = session().board.compact;
     let is_lost = move || card.with(|it| it.class == NodeClass::Unreachable);
     let is_cordoned = move || card.with(|it| it.class == NodeClass::Cordoned);
@@ -30,7 +29,7 @@ pub fn node_view(node: NodeEntry) -> View {
     }
 }
 
-fn head(card: RwSignal<NodeCard>) -> View {
+fn head(card: State<NodeCard>) -> View {
     let session = session();
     let name = card.with_untracked(|it| it.key.name.to_string());
     let key = card.with_untracked(|it| it.key.clone());
@@ -68,12 +67,12 @@ fn head(card: RwSignal<NodeCard>) -> View {
 }
 
 /// What is requested of the node, or when it was last heard.
-fn capacities(card: RwSignal<NodeCard>) -> View {
+fn capacities(card: State<NodeCard>) -> View {
     let heard = memo(move || card.with(|it| it.last_heard.clone()));
     let bars = move || {
         view! {
-            {bar("cpu", "millicores", Signal::derive(move || card.with(|it| it.cpu)))}
-            {bar("mem", "mebibytes", Signal::derive(move || card.with(|it| it.memory)))}
+            {bar("cpu", "millicores", move || card.with(|it| it.cpu))}
+            {bar("mem", "mebibytes", move || card.with(|it| it.memory))}
         }
     };
     view! {
@@ -86,13 +85,13 @@ fn capacities(card: RwSignal<NodeCard>) -> View {
     }
 }
 
-fn bar(name: &'static str, unit: &'static str, of: Signal<Capacity>) -> View {
+fn bar(name: &'static str, unit: &'static str, of: impl Fn() -> Capacity + Copy + 'static) -> View {
     let used = move || {
-        let Capacity { used, total } = of.get();
+        let Capacity { used, total } = of();
         if total <= 0 { 0 } else { (used * 100 / total).clamp(0, 100) }
     };
     let label = move || {
-        let Capacity { used, total } = of.get();
+        let Capacity { used, total } = of();
         [name, " requested ", used.to_string().as_str(), " of ", total.to_string().as_str(), " ", unit].concat()
     };
     view! {
@@ -110,7 +109,7 @@ fn bar(name: &'static str, unit: &'static str, of: Signal<Capacity>) -> View {
 
 /// The place of a pod whose binding is on its way.
 fn slot(pod: PodEntry) -> View {
-    let row = RwSignal::from(pod.row);
+    let row = State::from(pod.row);
     view! {
         <li class="slot">
             {icon("i i14", "#tile-pending")}

@@ -1,20 +1,20 @@
-use leptos::prelude::*;
+use loopscope_engine::api::ObjectKey;
 use loopscope_engine::view::{PodClass, PodRow};
 
 use crate::atoms::{dial, icon_of, pod_icon, pod_tile, yes};
 use crate::session::{PodEntry, session};
-use crate::ui::{View, memo, view, when};
+use crate::ui::{State, View, memo, view, when};
 
 /// One pod: a shape, its name and its state's word; a bare shape where there are many.
 pub fn pod_view(pod: PodEntry) -> View {
     let session = session();
     let PodEntry { uid, row } = pod;
-    let row = RwSignal::from(row);
+    let row = State::from(row);
     let compact = session.board.compact;
     let class = memo(move || row.with(|row| row.class));
     let is_pressed = move || {
-        let selected = session.focus.selected.read();
-        yes(selected.as_ref().is_some_and(|key| row.with(|row| row.key == *key)))
+        let is_selected = |key: &ObjectKey| row.with(|row| row.key == *key);
+        yes(session.focus.selected.with(|selected| selected.as_ref().is_some_and(is_selected)))
     };
     let is_rover = move || if session.board.rover.get() == Some(uid) { "0" } else { "-1" };
     let shape = icon_of(
@@ -36,19 +36,19 @@ pub fn pod_view(pod: PodEntry) -> View {
     }
 }
 
-fn label(row: RwSignal<PodRow>) -> View {
-    let countdown = Signal::derive(move || row.with(|row| row.countdown));
-    let ends = Signal::derive(move || match row.with(|row| row.class) {
+fn label(row: State<PodRow>) -> View {
+    let countdown = move || row.with(|row| row.countdown);
+    let ends = move || match row.with(|row| row.class) {
         PodClass::Creating => "dial s-creating",
         PodClass::NotReady => "dial s-notready",
         PodClass::Terminating => "dial s-terminating",
         PodClass::CrashLoop | PodClass::ImageError | PodClass::Failed => "dial s-bad",
         _ => "dial",
-    });
+    };
     view! {
         <span class="mono"><i>{move || row.with(|row| row.stem.clone())}</i>{move || row.with(|row| row.tail.clone())}</span>
         <span class="pod-word">
-            {when(move || countdown.get().is_some(), move || dial(countdown, ends))}
+            {when(move || countdown().is_some(), move || dial(countdown, ends))}
             {move || row.with(|row| row.word.clone())}
         </span>
     }
