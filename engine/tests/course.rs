@@ -71,7 +71,7 @@ fn a_deployment_comes_up_through_four_loops() {
 fn a_deleted_pod_is_replaced_at_once_and_goes_after_its_own_time() {
     let mut simulation = converged();
     let victim = pods(&simulation)[0].clone();
-    let outcome = simulation.dispatch(Command::Delete { target: target(Kind::Pod, &victim.metadata.name) });
+    let outcome = simulation.dispatch(Command::delete(target(Kind::Pod, &victim.metadata.name)));
     assert_eq!(outcome.lines, [format!("pod \"{}\" deleted from default namespace", victim.metadata.name)]);
     run_for(&mut simulation, 100);
     assert_eq!(pods(&simulation).len(), 4, "the replacement does not wait until the old pod is gone");
@@ -218,7 +218,7 @@ fn applying_the_same_manifest_twice_changes_nothing() {
 #[test]
 fn a_deleted_deployment_takes_everything_with_it() {
     let mut simulation = converged();
-    simulation.dispatch(Command::Delete { target: target(Kind::Deployment, "web") });
+    simulation.dispatch(Command::delete(target(Kind::Deployment, "web")));
     run_for(&mut simulation, 60_000);
     assert_eq!(pods(&simulation).len(), 0);
     assert_eq!(simulation.api().objects().of_kind(Kind::ReplicaSet).count(), 0);
@@ -247,7 +247,7 @@ fn what_is_refused_leaves_the_world_as_it_was() {
     assert!(too_many.problems[0].message.contains("100000 replicas are more than"), "{too_many:?}");
     let negative = scale(&mut simulation, -1);
     assert!(negative.problems[0].message.contains("must be greater than or equal to 0"), "{negative:?}");
-    let missing = simulation.dispatch(Command::Delete { target: target(Kind::Pod, "nobody") });
+    let missing = simulation.dispatch(Command::delete(target(Kind::Pod, "nobody")));
     assert_eq!(missing.problems[0].message, "pods \"nobody\" not found");
     run_for(&mut simulation, 10_000);
     assert_eq!((deployment(&simulation, "web").spec.wanted(), ready(&simulation)), (3, 3));

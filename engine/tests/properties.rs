@@ -53,8 +53,8 @@ fn command(simulation: &Simulation, deed: &Deed) -> Option<Command> {
         Deed::Image(which, tag) => {
             Command::SetImage { target: deployment(*which), container: "app".into(), image: format!("app:v{tag}") }
         }
-        Deed::DeletePod(index) => Command::Delete { target: nth(simulation, Kind::Pod, *index)? },
-        Deed::DeleteSet(index) => Command::Delete { target: nth(simulation, Kind::ReplicaSet, *index)? },
+        Deed::DeletePod(index) => Command::delete(nth(simulation, Kind::Pod, *index)?),
+        Deed::DeleteSet(index) => Command::delete(nth(simulation, Kind::ReplicaSet, *index)?),
         Deed::Power(node, true) => Command::StartNode { node: format!("node-{node}") },
         Deed::Power(node, false) => Command::StopNode { node: format!("node-{node}") },
         Deed::Cordon(node, on) => Command::Cordon { node: format!("node-{node}"), on: *on },

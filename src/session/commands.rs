@@ -28,7 +28,7 @@ impl Session {
 
     pub fn delete(self, key: ObjectKey) {
         self.board.meddled.put(true);
-        self.act(Command::Delete { target: (&key).into() });
+        self.act(Command::delete((&key).into()));
     }
 
     pub fn scale(self, key: ObjectKey, replicas: i32) {

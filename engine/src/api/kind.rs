@@ -52,7 +52,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Namespace "v1" "namespaces" ["ns"] cluster StoredOnly;
+    Namespace "v1" "namespaces" ["ns"] cluster Simulated;
     Node "v1" "nodes" ["no"] cluster Simulated;
     Lease "coordination.k8s.io/v1" "leases" [] namespaced Simulated;
     Deployment "apps/v1" "deployments" ["deploy"] namespaced Simulated;
@@ -68,7 +68,7 @@ kinds! {
     Endpoints "v1" "endpoints" ["ep"] namespaced StoredOnly;
     EndpointSlice "discovery.k8s.io/v1" "endpointslices" [] namespaced StoredOnly;
     HorizontalPodAutoscaler "autoscaling/v2" "horizontalpodautoscalers" ["hpa"] namespaced StoredOnly;
-    PodDisruptionBudget "policy/v1" "poddisruptionbudgets" ["pdb"] namespaced StoredOnly;
+    PodDisruptionBudget "policy/v1" "poddisruptionbudgets" ["pdb"] namespaced Simulated;
     ConfigMap "v1" "configmaps" ["cm"] namespaced StoredOnly;
     Secret "v1" "secrets" [] namespaced StoredOnly;
     ServiceAccount "v1" "serviceaccounts" ["sa"] namespaced StoredOnly;
@@ -82,9 +82,9 @@ kinds! {
     RoleBinding "rbac.authorization.k8s.io/v1" "rolebindings" [] namespaced StoredOnly;
     ClusterRole "rbac.authorization.k8s.io/v1" "clusterroles" [] cluster StoredOnly;
     ClusterRoleBinding "rbac.authorization.k8s.io/v1" "clusterrolebindings" [] cluster StoredOnly;
-    ResourceQuota "v1" "resourcequotas" ["quota"] namespaced StoredOnly;
+    ResourceQuota "v1" "resourcequotas" ["quota"] namespaced Simulated;
     LimitRange "v1" "limitranges" ["limits"] namespaced StoredOnly;
-    PriorityClass "scheduling.k8s.io/v1" "priorityclasses" ["pc"] cluster StoredOnly;
+    PriorityClass "scheduling.k8s.io/v1" "priorityclasses" ["pc"] cluster Simulated;
     RuntimeClass "node.k8s.io/v1" "runtimeclasses" [] cluster StoredOnly;
     PodTemplate "v1" "podtemplates" [] namespaced StoredOnly;
     CustomResourceDefinition "apiextensions.k8s.io/v1" "customresourcedefinitions" ["crd" "crds"] cluster StoredOnly;

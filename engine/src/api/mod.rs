@@ -4,6 +4,7 @@
 //! Only the fields that the simulation reads are typed; every other field of a manifest is kept in an `extra`
 //! map and written back unchanged, so that nothing a person wrote is lost.
 
+mod batch;
 mod codec;
 mod condition;
 mod generic;
@@ -15,9 +16,11 @@ mod object;
 mod pod;
 mod quantity;
 mod selector;
+mod service;
 mod time;
 mod workload;
 
+pub use batch::*;
 pub(crate) use codec::record;
 pub use codec::{DecodeError, Field, Record, Visitor, read_value};
 pub use condition::*;
@@ -30,6 +33,7 @@ pub use object::*;
 pub use pod::*;
 pub use quantity::*;
 pub use selector::*;
+pub use service::*;
 pub use time::*;
 pub use workload::*;
 

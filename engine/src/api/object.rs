@@ -5,7 +5,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    DecodeError, Deployment, Field, Generic, Kind, Lease, Name, Node, ObjectMeta, Pod, ReplicaSet, read_value,
+    DaemonSet, DecodeError, Deployment, EndpointSlice, Field, Generic, Job, Kind, Lease, Name, Namespace, Node, ObjectMeta,
+    Pod, PodDisruptionBudget, PriorityClass, ReplicaSet, ResourceQuota, Service, StatefulSet, read_value,
 };
 
 /// Which object: kind, namespace (empty for cluster-scoped kinds) and name.
@@ -64,6 +65,15 @@ pub enum Object {
     Pod(Rc<Pod>),
     Node(Rc<Node>),
     Lease(Rc<Lease>),
+    Namespace(Rc<Namespace>),
+    Service(Rc<Service>),
+    EndpointSlice(Rc<EndpointSlice>),
+    StatefulSet(Rc<StatefulSet>),
+    DaemonSet(Rc<DaemonSet>),
+    Job(Rc<Job>),
+    PodDisruptionBudget(Rc<PodDisruptionBudget>),
+    ResourceQuota(Rc<ResourceQuota>),
+    PriorityClass(Rc<PriorityClass>),
     Generic(Kind, Rc<Generic>),
 }
 
@@ -75,6 +85,15 @@ macro_rules! each {
             Object::Pod($it) => $body,
             Object::Node($it) => $body,
             Object::Lease($it) => $body,
+            Object::Namespace($it) => $body,
+            Object::Service($it) => $body,
+            Object::EndpointSlice($it) => $body,
+            Object::StatefulSet($it) => $body,
+            Object::DaemonSet($it) => $body,
+            Object::Job($it) => $body,
+            Object::PodDisruptionBudget($it) => $body,
+            Object::ResourceQuota($it) => $body,
+            Object::PriorityClass($it) => $body,
             Object::Generic(_, $it) => $body,
         }
     };
@@ -88,6 +107,15 @@ impl Object {
             Object::Pod(_) => Kind::Pod,
             Object::Node(_) => Kind::Node,
             Object::Lease(_) => Kind::Lease,
+            Object::Namespace(_) => Kind::Namespace,
+            Object::Service(_) => Kind::Service,
+            Object::EndpointSlice(_) => Kind::EndpointSlice,
+            Object::StatefulSet(_) => Kind::StatefulSet,
+            Object::DaemonSet(_) => Kind::DaemonSet,
+            Object::Job(_) => Kind::Job,
+            Object::PodDisruptionBudget(_) => Kind::PodDisruptionBudget,
+            Object::ResourceQuota(_) => Kind::ResourceQuota,
+            Object::PriorityClass(_) => Kind::PriorityClass,
             Object::Generic(kind, _) => *kind,
         }
     }
@@ -130,29 +158,45 @@ impl Object {
             Kind::Pod => Object::Pod(decode(value)?),
             Kind::Node => Object::Node(decode(value)?),
             Kind::Lease => Object::Lease(decode(value)?),
+            Kind::Namespace => Object::Namespace(decode(value)?),
+            Kind::Service => Object::Service(decode(value)?),
+            Kind::EndpointSlice => Object::EndpointSlice(decode(value)?),
+            Kind::StatefulSet => Object::StatefulSet(decode(value)?),
+            Kind::DaemonSet => Object::DaemonSet(decode(value)?),
+            Kind::Job => Object::Job(decode(value)?),
+            Kind::PodDisruptionBudget => Object::PodDisruptionBudget(decode(value)?),
+            Kind::ResourceQuota => Object::ResourceQuota(decode(value)?),
+            Kind::PriorityClass => Object::PriorityClass(decode(value)?),
             _ => Object::Generic(kind, decode(value)?),
         })
     }
+}
 
-    pub fn as_pod(&self) -> Option<&Rc<Pod>> {
-        if let Object::Pod(pod) = self { Some(pod) } else { None }
-    }
+macro_rules! accessors {
+    ($($name:ident $variant:ident;)*) => {
+        impl Object {
+            $(pub fn $name(&self) -> Option<&Rc<$variant>> {
+                if let Object::$variant(it) = self { Some(it) } else { None }
+            })*
+        }
+    };
+}
 
-    pub fn as_node(&self) -> Option<&Rc<Node>> {
-        if let Object::Node(node) = self { Some(node) } else { None }
-    }
-
-    pub fn as_deployment(&self) -> Option<&Rc<Deployment>> {
-        if let Object::Deployment(it) = self { Some(it) } else { None }
-    }
-
-    pub fn as_replica_set(&self) -> Option<&Rc<ReplicaSet>> {
-        if let Object::ReplicaSet(it) = self { Some(it) } else { None }
-    }
-
-    pub fn as_lease(&self) -> Option<&Rc<Lease>> {
-        if let Object::Lease(it) = self { Some(it) } else { None }
-    }
+accessors! {
+    as_pod Pod;
+    as_node Node;
+    as_deployment Deployment;
+    as_replica_set ReplicaSet;
+    as_lease Lease;
+    as_namespace Namespace;
+    as_service Service;
+    as_endpoint_slice EndpointSlice;
+    as_stateful_set StatefulSet;
+    as_daemon_set DaemonSet;
+    as_job Job;
+    as_pod_disruption_budget PodDisruptionBudget;
+    as_resource_quota ResourceQuota;
+    as_priority_class PriorityClass;
 }
 
 fn decode<T: Field + Default>(value: Value) -> Result<Rc<T>, DecodeError> {

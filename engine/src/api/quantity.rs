@@ -65,6 +65,19 @@ impl Quantity {
     pub fn is_negative(self) -> bool {
         self.nano < 0
     }
+
+    /// The sum, written as the first amount is, or as the second where the first is nothing (`Quantity.Add`).
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let format = if self.nano == 0 { other.format } else { self.format };
+        Self { nano: (self.nano + other.nano).clamp(-MAX_NANO, MAX_NANO), format }
+    }
+
+    /// What is left.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        self.plus(Self { nano: -other.nano, ..other })
+    }
 }
 
 impl PartialEq for Quantity {

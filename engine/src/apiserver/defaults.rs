@@ -9,8 +9,8 @@ use std::rc::Rc;
 use serde_json::{Map, Value, json};
 
 use crate::api::{
-    Container, Deployment, Extra, Generic, IntOrPercent, Kind, Object, Pod, PodSpec, Probe, Quantity, ReplicaSet,
-    ResourceRequirements, Toleration,
+    Container, Deployment, Extra, IntOrPercent, Namespace, Object, Pod, PodSpec, Probe, Quantity, ReplicaSet,
+    ResourceRequirements, Service, Toleration,
 };
 
 /// Fills in the fields that a manifest left out.
@@ -23,8 +23,18 @@ pub fn apply_defaults(object: &mut Object) {
             let status = &mut Rc::make_mut(node).status;
             status.allocatable = status.capacity.clone();
         }
-        Object::Generic(Kind::Service, service) => default_service(Rc::make_mut(service)),
+        Object::Namespace(namespace) => default_namespace(Rc::make_mut(namespace)),
+        Object::Service(service) => default_service(Rc::make_mut(service)),
         _ => {}
+    }
+}
+
+/// A namespace carries its name as a label, and Kubernetes' finalizer until its controller has emptied it.
+fn default_namespace(namespace: &mut Namespace) {
+    let name = namespace.metadata.name.to_string();
+    namespace.metadata.labels.insert("kubernetes.io/metadata.name".into(), name);
+    if namespace.metadata.deletion_timestamp.is_none() && namespace.spec.finalizers.is_empty() {
+        namespace.spec.finalizers.push("kubernetes".into());
     }
 }
 
@@ -186,18 +196,26 @@ fn round_to_milli(resources: &mut ResourceRequirements) {
     }
 }
 
-fn default_service(service: &mut Generic) {
-    let Some(Value::Object(spec)) = service.fields.get_mut("spec") else { return };
-    default_field(spec, "type", "ClusterIP".into());
-    default_field(spec, "sessionAffinity", "None".into());
-    if spec.get("type").and_then(Value::as_str) != Some("ExternalName") {
-        default_field(spec, "internalTrafficPolicy", "Cluster".into());
+fn default_service(service: &mut Service) {
+    let spec = &mut service.spec;
+    if spec.kind.is_empty() {
+        spec.kind = "ClusterIP".into();
     }
-    let ports = spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten();
-    for port in ports.filter_map(Value::as_object_mut) {
-        default_field(port, "protocol", "TCP".into());
-        if let Some(number) = port.get("port").cloned() {
-            default_field(port, "targetPort", number);
+    default_text(&mut spec.extra, "sessionAffinity", "None");
+    if spec.kind != "ExternalName" {
+        default_text(&mut spec.extra, "internalTrafficPolicy", "Cluster");
+    }
+    for port in &mut spec.ports {
+        if port.protocol.is_empty() {
+            port.protocol = "TCP".into();
+        }
+        let is_unset = match &port.target_port {
+            Some(IntOrPercent::Int(number)) => *number == 0,
+            Some(IntOrPercent::Text(name)) => name.is_empty(),
+            None => true,
+        };
+        if is_unset && port.port != 0 {
+            port.target_port = Some(IntOrPercent::Int(port.port));
         }
     }
 }
@@ -278,6 +296,7 @@ fn qos_class(spec: &PodSpec) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Kind;
 
     fn object(kind: Kind, value: Value) -> Object {
         let mut object = Object::from_value(kind, value).unwrap();

@@ -9,6 +9,7 @@ pub enum Reason {
     BadRequest,
     Conflict,
     Forbidden,
+    InternalError,
     Invalid,
     NotFound,
     /// Eviction against a disruption budget.
@@ -58,6 +59,17 @@ impl ApiError {
         )
     }
 
+    /// What admission refuses: `pods "p" is forbidden: …`.
+    pub fn forbidden(key: &ObjectKey, why: impl fmt::Display) -> Self {
+        let message = format!("{} \"{}\" is forbidden: {why}", key.kind.qualified_plural(), key.name);
+        Self::new(Reason::Forbidden, message)
+    }
+
+    /// Whether the namespace is on its way out, so that no creation in it can succeed (`NamespaceTerminatingCause`).
+    pub fn is_namespace_terminating(&self) -> bool {
+        self.reason == Reason::Forbidden && self.message.ends_with("because it is being terminated")
+    }
+
     /// All wrong fields of one object, or nothing where there are none.
     pub fn invalid(kind: Kind, name: &str, fields: Vec<FieldError>) -> Result<(), Self> {
         if fields.is_empty() {
@@ -76,6 +88,7 @@ impl ApiError {
             Reason::AlreadyExists | Reason::Conflict => 409,
             Reason::BadRequest => 400,
             Reason::Forbidden => 403,
+            Reason::InternalError => 500,
             Reason::Invalid => 422,
             Reason::NotFound => 404,
             Reason::TooManyRequests => 429,

@@ -32,6 +32,16 @@ const SETS: [&str; 1] = ["finalizers"];
 /// Fields of which a change keeps only what the manifest names (`patchStrategy: retainKeys`).
 const RETAIN_KEYS: [&str; 2] = ["strategy", "volumes"];
 
+/// The merge keys of a list, where it is merged item by item.
+pub(super) fn merge_keys(field: &str) -> Option<&'static [&'static str]> {
+    MERGE_KEYS.iter().find(|(name, _)| *name == field).map(|(_, keys)| *keys)
+}
+
+/// Whether a list of plain values is merged as a set.
+pub(super) fn is_set(field: &str) -> bool {
+    SETS.contains(&field)
+}
+
 /// What `kubectl apply` makes of a live object: what the manifest says, without what an earlier manifest said and this
 /// one does not, and with everything else as it is. `null` in the manifest removes a field.
 pub fn three_way(last_applied: Option<&Value>, live: &Value, new: &Value) -> Value {
@@ -45,9 +55,9 @@ fn merge(field: &str, last: Option<&Value>, live: &Value, new: &Value) -> Value 
         }
         (Value::Array(live), Value::Array(new)) => {
             let last = last.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-            match MERGE_KEYS.iter().find(|(name, _)| *name == field) {
-                Some((_, keys)) => merge_lists(field, keys, last, live, new),
-                None if SETS.contains(&field) => merge_sets(last, live, new),
+            match merge_keys(field) {
+                Some(keys) => merge_lists(field, keys, last, live, new),
+                None if is_set(field) => merge_sets(last, live, new),
                 None => Value::Array(new.clone()),
             }
         }
@@ -84,7 +94,7 @@ fn merge_maps(
 }
 
 /// What makes an item of a list that item: its merge key, and the protocol of a port.
-fn identity<'a>(keys: &[&str], item: &'a Value) -> Option<(&'a Value, &'a str)> {
+pub(super) fn identity<'a>(keys: &[&str], item: &'a Value) -> Option<(&'a Value, &'a str)> {
     let key = keys.iter().find_map(|key| item.get(*key))?;
     let is_port = keys.contains(&"containerPort");
     let protocol = if is_port { item.get("protocol").and_then(Value::as_str).unwrap_or("TCP") } else { "" };
@@ -121,7 +131,7 @@ fn merge_sets(last: &[Value], live: &[Value], new: &[Value]) -> Value {
     Value::Array(new.iter().chain(live.iter().filter(stays)).cloned().collect())
 }
 
-fn without_nulls(value: &Value) -> Value {
+pub(super) fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let kept = map.iter().filter(|(_, value)| !value.is_null());

@@ -3,19 +3,27 @@
 //! Mirrors what a client of kube-apiserver v1.36 can see: resourceVersion, generation, conflicts, defaulting,
 //! validation, graceful deletion, the watch log. Requests are carried out one at a time, in order of arrival.
 
+mod admission;
 mod defaults;
+mod deletion;
 mod error;
 mod events;
+mod json_patch;
+mod managers;
 mod merge;
 mod objects;
 mod request;
 mod server;
+mod strategic;
 mod validation;
 mod watch;
 
+pub use admission::*;
 pub use defaults::*;
+pub use deletion::*;
 pub use error::*;
 pub use events::*;
+pub use managers::*;
 pub use merge::*;
 pub use objects::*;
 pub use request::*;

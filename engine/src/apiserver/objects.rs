@@ -1,7 +1,7 @@
 use std::rc::Rc;
 
 use crate::api::{Kind, Labels, Name, Node, Object, ObjectKey, Pod, Uid};
-use crate::sim::Map;
+use crate::sim::{Map, Set};
 
 /// What the pods on a node ask for together: thousandths of a core, bytes, and how many they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +60,8 @@ impl Usage {
 pub struct Objects {
     all: Map<ObjectKey, Object>,
     by_owner: Map<Uid, Owned>,
+    /// What names an object as an owner that is not its controller.
+    held_by: Map<Uid, Set<ObjectKey>>,
     by_node: Map<Name, OnNode>,
 }
 
@@ -147,6 +149,12 @@ impl Objects {
         self.by_owner.get(&owner).into_iter().flat_map(|owned| owned.objects.values())
     }
 
+    /// What names this object among its owners, as its controller or not.
+    pub fn dependents(&self, owner: Uid) -> impl Iterator<Item = &Object> {
+        let held = self.held_by.get(&owner).into_iter().flat_map(Set::keys).filter_map(|key| self.all.get(key));
+        self.controlled_by(owner).chain(held)
+    }
+
     /// How the pods that have this object as their controller stand.
     pub fn tally(&self, owner: Uid) -> Option<&Tally> {
         self.by_owner.get(&owner).map(|owned| &owned.tally)
@@ -185,6 +193,9 @@ impl Objects {
     }
 
     fn index(&mut self, key: &ObjectKey, object: &Object) {
+        for owner in object.meta().owner_references.iter().filter(|owner| !owner.controller) {
+            self.held_by.or_default(owner.uid).add(key.clone());
+        }
         if let Some(owner) = object.meta().controller() {
             let owned = self.by_owner.or_default(owner.uid);
             owned.objects.insert(key.clone(), object.clone());
@@ -210,6 +221,14 @@ impl Objects {
     }
 
     fn unindex(&mut self, key: &ObjectKey, object: &Object) {
+        for owner in object.meta().owner_references.iter().filter(|owner| !owner.controller) {
+            if let Some(held) = self.held_by.get_mut(&owner.uid) {
+                held.remove(key);
+                if held.is_empty() {
+                    self.held_by.remove(&owner.uid);
+                }
+            }
+        }
         if let Some(owner) = object.meta().controller()
             && let Some(owned) = self.by_owner.get_mut(&owner.uid)
         {

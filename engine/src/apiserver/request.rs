@@ -1,6 +1,19 @@
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::api::{Kind, Name, Object, ObjectKey, Uid};
+
+/// What becomes of the objects that a deleted one owns (`metav1.DeletionPropagation`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Propagation {
+    /// The object goes at once, what it owns afterwards.
+    Background,
+    /// What it owns goes first; the object waits for those that block it.
+    Foreground,
+    /// What it owns stays, without an owner.
+    Orphan,
+}
 
 /// How an object is to be deleted (`metav1.DeleteOptions`).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -9,6 +22,22 @@ pub struct DeleteOptions {
     pub grace_seconds: Option<i64>,
     /// Refuse unless the object is still this one.
     pub uid: Option<Uid>,
+    /// Refuse unless the object is still in this version.
+    pub resource_version: Option<u64>,
+    /// In the background, or as the object's finalizers say, where not given.
+    pub propagation: Option<Propagation>,
+}
+
+/// How a patch is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PatchType {
+    /// RFC 7386: `application/merge-patch+json`.
+    Merge,
+    /// Lists are merged by their keys: `application/strategic-merge-patch+json`.
+    Strategic,
+    /// RFC 6902, a list of operations: `application/json-patch+json`.
+    Json,
 }
 
 /// What is asked of the API server.
@@ -23,11 +52,14 @@ pub enum Verb {
     Scale(ObjectKey, i32),
     /// The `binding` subresource: assigns a pod to a node.
     Bind(ObjectKey, Name),
-    /// A JSON merge patch.
-    Patch(ObjectKey, Value),
+    Patch(ObjectKey, PatchType, Value),
     /// What `kubectl apply` does: creates the object or merges what changed since the last apply.
     Apply(Kind, Name, Value),
     Delete(ObjectKey, DeleteOptions),
+    /// The `eviction` subresource: deletes a pod unless a disruption budget forbids it.
+    Evict(ObjectKey, DeleteOptions),
+    /// The `finalize` subresource: takes Kubernetes' own finalizer off a namespace.
+    Finalize(ObjectKey),
 }
 
 /// A request and who makes it.
@@ -49,7 +81,12 @@ impl Request {
     pub fn key(&self) -> ObjectKey {
         match &self.verb {
             Verb::Create(object) | Verb::Update(object) | Verb::UpdateStatus(object) => object.key(),
-            Verb::Scale(key, _) | Verb::Bind(key, _) | Verb::Patch(key, _) | Verb::Delete(key, _) => key.clone(),
+            Verb::Scale(key, _)
+            | Verb::Bind(key, _)
+            | Verb::Patch(key, ..)
+            | Verb::Delete(key, _)
+            | Verb::Evict(key, _)
+            | Verb::Finalize(key) => key.clone(),
             Verb::Apply(kind, namespace, value) => {
                 let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
                 ObjectKey::new(*kind, namespace.clone(), name)
@@ -67,6 +104,8 @@ impl Request {
             Verb::Bind(..) => ("POST", "binding"),
             Verb::Patch(..) | Verb::Apply(..) => ("PATCH", ""),
             Verb::Delete(..) => ("DELETE", ""),
+            Verb::Evict(..) => ("POST", "eviction"),
+            Verb::Finalize(..) => ("PUT", "finalize"),
         }
     }
 }

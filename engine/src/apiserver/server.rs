@@ -2,9 +2,12 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::deletion::is_released;
+use super::json_patch::json_patch;
+use super::strategic::strategic_patch;
 use super::{
-    Answer, ApiError, Change, ChangeKind, DeleteOptions, Effect, EventLog, Objects, Reason, Request, Verb, WatchLog,
-    admit_pod, apply_defaults, merge_patch, three_way, validate_create, validate_update,
+    Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, ManagerId, Objects, PatchType, Reason,
+    Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, three_way, validate_create, validate_update,
 };
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, PodSpec, Timestamp, Uid, set_condition};
 use crate::sim::{Map, Random, Seq, Time};
@@ -35,6 +38,7 @@ pub struct ApiServer {
     objects: Objects,
     version: u64,
     log: WatchLog,
+    managers: FieldManagers,
     pub events: EventLog,
     /// What was last applied to each object. The annotation says the same as text.
     applied: Map<ObjectKey, Value>,
@@ -57,29 +61,36 @@ impl ApiServer {
         self.log.get(version)
     }
 
+    /// Who set which field of an object last.
+    pub fn managers(&self) -> &FieldManagers {
+        &self.managers
+    }
+
     /// Carries out a request, or refuses it whole.
     ///
     /// # Errors
     /// Kubernetes' own reason and message.
     pub fn execute(&mut self, request: &Request, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
+        let by = ManagerId { manager: request.manager, operation: "Update", subresource: "" };
         match &request.verb {
-            Verb::Create(object) => self.create(object.clone(), moment),
-            Verb::Update(object) => self.update(object.clone(), moment),
+            Verb::Create(object) => self.create(object.clone(), by, moment),
+            Verb::Update(object) => self.update(object.clone(), by, moment),
             Verb::UpdateStatus(object) => self.update_status(object.clone(), moment),
-            Verb::Scale(key, replicas) => self.scale(key, *replicas, moment),
+            Verb::Scale(key, replicas) => self.scale(key, *replicas, ManagerId { subresource: "scale", ..by }, moment),
             Verb::Bind(key, node) => self.bind(key, node, moment),
-            Verb::Patch(key, patch) => self.patch(key, patch, moment),
-            Verb::Apply(kind, namespace, value) => self.apply(*kind, namespace, value, moment),
+            Verb::Patch(key, kind, patch) => self.patch(key, *kind, patch, by, moment),
+            Verb::Apply(kind, namespace, value) => self.apply(*kind, namespace, value, by, moment),
             Verb::Delete(key, options) => self.delete(key, *options, moment),
+            Verb::Evict(key, options) => self.evict(key, *options, moment),
+            Verb::Finalize(key) => self.finalize(key, moment),
         }
     }
 
-    fn live(&self, key: &ObjectKey) -> Result<&Object, ApiError> {
+    pub(super) fn live(&self, key: &ObjectKey) -> Result<&Object, ApiError> {
         self.objects.get(key).ok_or_else(|| ApiError::not_found(key))
     }
 
-    fn create(&mut self, mut object: Object, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
-        let kind = object.kind();
+    fn create(&mut self, mut object: Object, by: ManagerId, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
         if object.meta().name.is_empty() && !object.meta().generate_name.is_empty() {
             let suffix: String = (0..5)
                 .map(|_| char::from(NAME_LETTERS[moment.random.below("names", NAME_LETTERS.len() as u64) as usize]))
@@ -87,39 +98,36 @@ impl ApiServer {
             let name = format!("{}{suffix}", object.meta().generate_name);
             object.meta_mut().name = name.into();
         }
-        self.admit_namespace(kind, &object.meta().namespace)?;
+        let key = object.key();
+        self.admit_namespace(&key)?;
         drop_status(&mut object);
         apply_defaults(&mut object);
         if let Object::Pod(pod) = &mut object {
+            self.admit_priority(&key, pod)?;
             admit_pod(Rc::make_mut(pod));
         }
-        ApiError::invalid(kind, &object.meta().name, validate_create(&object))?;
+        ApiError::invalid(key.kind, &key.name, validate_create(&object))?;
         self.admit_size(&object)?;
-        let key = object.key();
-        if self.objects.get(&key).is_some() {
-            return Err(ApiError::already_exists(&key));
+        if let Some(known) = self.objects.get(&key) {
+            let mut error = ApiError::already_exists(&key);
+            if known.meta().deletion_timestamp.is_some() {
+                error.message = format!("object is being deleted: {}", error.message);
+            }
+            return Err(error);
+        }
+        if let Object::Pod(pod) = &object {
+            self.admit_quota(&key, pod, moment)?;
         }
         let uid = moment.random.bits128("uids") & !(0xf << 76 | 0xc << 60) | 0x4 << 76 | 0x8 << 60;
         let meta = object.meta_mut();
         meta.uid = Uid(uid);
         meta.creation_timestamp = Some(moment.wall);
         meta.deletion_timestamp = None;
-        meta.generation = i64::from(kind != Kind::Node && kind != Kind::Lease);
-        if let Object::Pod(pod) = &mut object {
-            let status = &mut Rc::make_mut(pod).status;
-            status.phase = "Pending".into();
-        }
+        meta.generation = i64::from(has_generation(key.kind));
+        first_status(&mut object);
         let object = self.write(ChangeKind::Added, object, moment);
+        self.managers.wrote(by, None, &object, moment.wall);
         Ok(Answer { object, outcome: Effect::Created })
-    }
-
-    /// A namespace must exist, and its absence from a namespaced object means a mistake of the caller.
-    fn admit_namespace(&self, kind: Kind, namespace: &Name) -> Result<(), ApiError> {
-        if !kind.is_namespaced() {
-            return Ok(());
-        }
-        let key = ObjectKey::new(Kind::Namespace, Name::default(), namespace.clone());
-        if self.objects.get(&key).is_some() { Ok(()) } else { Err(ApiError::not_found(&key)) }
     }
 
     fn admit_size(&self, object: &Object) -> Result<(), ApiError> {
@@ -141,10 +149,11 @@ impl ApiServer {
         ApiError::invalid(object.kind(), &object.meta().name, vec![field])
     }
 
-    fn update(&mut self, mut object: Object, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
+    fn update(&mut self, mut object: Object, by: ManagerId, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
         let key = object.key();
         let old = self.live(&key)?.clone();
         self.check_version(&key, &object, &old)?;
+        check_uid(&key, &object, &old)?;
         apply_defaults(&mut object);
         keep_status(&mut object, &old);
         keep_system_fields(&mut object, &old);
@@ -156,16 +165,13 @@ impl ApiServer {
         if spec_differs(&object, &old) {
             object.meta_mut().generation += 1;
         }
+        self.managers.wrote(by, Some(&old), &object, moment.wall);
         self.finish_write(object, moment)
     }
 
     /// Writes an object; one whose last finalizer went while it was being deleted goes with it.
-    fn finish_write(&mut self, object: Object, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
-        let meta = object.meta();
-        if meta.deletion_timestamp.is_some()
-            && meta.finalizers.is_empty()
-            && meta.deletion_grace_period_seconds.unwrap_or(0) == 0
-        {
+    pub(super) fn finish_write(&mut self, object: Object, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
+        if is_released(&object) {
             return Ok(self.remove(object, moment));
         }
         let object = self.write(ChangeKind::Modified, object, moment);
@@ -200,7 +206,13 @@ impl ApiServer {
         if version == 0 || version == live.meta().resource_version { Ok(()) } else { Err(ApiError::conflict(key)) }
     }
 
-    fn scale(&mut self, key: &ObjectKey, replicas: i32, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
+    fn scale(
+        &mut self,
+        key: &ObjectKey,
+        replicas: i32,
+        by: ManagerId,
+        moment: &mut Moment<'_>,
+    ) -> Result<Answer, ApiError> {
         let mut object = self.live(key)?.clone();
         object.meta_mut().resource_version = 0;
         match &mut object {
@@ -208,7 +220,7 @@ impl ApiServer {
             Object::ReplicaSet(it) => Rc::make_mut(it).spec.replicas = Some(replicas),
             _ => return Err(ApiError::not_found(key)),
         }
-        self.update(object, moment)
+        self.update(object, by, moment)
     }
 
     fn bind(&mut self, key: &ObjectKey, node: &Name, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
@@ -236,15 +248,45 @@ impl ApiServer {
         Ok(Answer { object, outcome: Effect::Configured })
     }
 
-    fn patch(&mut self, key: &ObjectKey, patch: &Value, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
+    fn patch(
+        &mut self,
+        key: &ObjectKey,
+        kind: PatchType,
+        patch: &Value,
+        by: ManagerId,
+        moment: &mut Moment<'_>,
+    ) -> Result<Answer, ApiError> {
         let live = self.live(key)?;
         let mut merged = live.to_value();
-        merge_patch(&mut merged, patch);
+        let names_version = match kind {
+            PatchType::Merge => {
+                merge_patch(&mut merged, patch);
+                patch.pointer("/metadata/resourceVersion").is_some()
+            }
+            PatchType::Strategic => {
+                strategic_patch(&mut merged, patch)?;
+                patch.pointer("/metadata/resourceVersion").is_some()
+            }
+            PatchType::Json => {
+                let version = live.meta().resource_version;
+                json_patch(&mut merged, patch)?;
+                merged.pointer("/metadata/resourceVersion") != Some(&Value::String(version.to_string()))
+            }
+        };
         let mut object = decode(key.kind, merged)?;
-        if patch.pointer("/metadata/resourceVersion").is_none() {
+        if object.key() != *key {
+            let message = format!(
+                "the name of the object ({}) does not match the name on the URL ({})",
+                object.meta().name,
+                key.name
+            );
+            return Err(ApiError::new(Reason::BadRequest, message));
+        }
+        keep_uid(&object, self.live(key)?)?;
+        if !names_version {
             object.meta_mut().resource_version = 0;
         }
-        self.update(object, moment)
+        self.update(object, by, moment)
     }
 
     fn apply(
@@ -252,6 +294,7 @@ impl ApiServer {
         kind: Kind,
         namespace: &Name,
         value: &Value,
+        by: ManagerId,
         moment: &mut Moment<'_>,
     ) -> Result<Answer, ApiError> {
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
@@ -261,59 +304,25 @@ impl ApiServer {
             let mut object = decode(kind, value.clone())?;
             object.meta_mut().namespace = namespace.clone();
             object.meta_mut().annotations.insert(LAST_APPLIED.into(), applied);
-            let answer = self.create(object, moment)?;
+            let answer = self.create(object, by, moment)?;
             self.applied.insert(key, value.clone());
             return Ok(answer);
         };
         let merged = three_way(self.applied.get(&key), &live.to_value(), value);
         let mut object = decode(kind, merged)?;
+        keep_uid(&object, live)?;
         let meta = object.meta_mut();
         meta.namespace = namespace.clone();
-        meta.resource_version = 0;
+        if value.pointer("/metadata/resourceVersion").is_none() {
+            meta.resource_version = 0;
+        }
         meta.annotations.insert(LAST_APPLIED.into(), applied);
-        let answer = self.update(object, moment)?;
+        let answer = self.update(object, by, moment)?;
         self.applied.insert(key, value.clone());
         Ok(answer)
     }
 
-    fn delete(&mut self, key: &ObjectKey, options: DeleteOptions, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
-        let mut object = self.live(key)?.clone();
-        if let Some(uid) = options.uid
-            && uid != object.meta().uid
-        {
-            let message = format!(
-                "Operation cannot be fulfilled on {} \"{}\": the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been deleted and then recreated",
-                key.kind.qualified_plural(),
-                key.name,
-                object.meta().uid
-            );
-            return Err(ApiError::new(Reason::Conflict, message));
-        }
-        let grace = grace_seconds(&object, options);
-        let terminating = object.meta().deletion_timestamp.is_some();
-        let meta = object.meta_mut();
-        if grace == 0 && meta.finalizers.is_empty() {
-            if terminating && meta.deletion_grace_period_seconds != Some(0) {
-                // The last step of a graceful deletion shows as a change of its own before the object goes.
-                meta.deletion_timestamp = Some(moment.wall);
-                meta.deletion_grace_period_seconds = Some(0);
-                object = self.write(ChangeKind::Modified, object, moment);
-            }
-            return Ok(self.remove(object, moment));
-        }
-        if terminating && meta.deletion_grace_period_seconds.unwrap_or(0) <= grace {
-            return Ok(Answer { object, outcome: Effect::Unchanged });
-        }
-        meta.deletion_timestamp = Some(Timestamp(moment.wall.0 + grace));
-        meta.deletion_grace_period_seconds = Some(grace);
-        if !terminating && meta.generation > 0 {
-            meta.generation += 1;
-        }
-        let object = self.write(ChangeKind::Modified, object, moment);
-        Ok(Answer { object, outcome: Effect::Deleting })
-    }
-
-    fn write(&mut self, kind: ChangeKind, mut object: Object, moment: &Moment<'_>) -> Object {
+    pub(super) fn write(&mut self, kind: ChangeKind, mut object: Object, moment: &Moment<'_>) -> Object {
         self.version += 1;
         object.meta_mut().resource_version = self.version;
         let old = self.objects.insert(object.clone());
@@ -323,7 +332,7 @@ impl ApiServer {
         object
     }
 
-    fn remove(&mut self, mut object: Object, moment: &Moment<'_>) -> Answer {
+    pub(super) fn remove(&mut self, mut object: Object, moment: &Moment<'_>) -> Answer {
         self.version += 1;
         let old = self.objects.remove(&object.key());
         self.applied.remove(&object.key());
@@ -337,6 +346,7 @@ impl ApiServer {
             cause: moment.cause,
         };
         self.log.push(change);
+        self.managers.forget(&object.key());
         Answer { object, outcome: Effect::Deleted }
     }
 }
@@ -356,38 +366,91 @@ fn decode(kind: Kind, value: Value) -> Result<Object, ApiError> {
     })
 }
 
-/// The grace of a deletion (`pod strategy CheckGracefulDelete`, registry/core/pod v1.36): only pods have one,
-/// and only while something of theirs may still run.
-fn grace_seconds(object: &Object, options: DeleteOptions) -> i64 {
-    let Object::Pod(pod) = object else { return 0 };
-    if !pod.is_assigned() || pod.is_finished() {
-        return 0;
-    }
-    options.grace_seconds.unwrap_or_else(|| pod.spec.grace_seconds()).max(0)
+macro_rules! same_kind {
+    ($object:expr, $from:expr, $it:ident, $old:ident => $body:expr, [$($kind:ident)*]) => {
+        match ($object, $from) {
+            $((Object::$kind($it), Object::$kind($old)) => $body,)*
+            _ => Default::default(),
+        }
+    };
 }
 
 fn keep_status(object: &mut Object, from: &Object) {
-    match (object, from) {
-        (Object::Deployment(it), Object::Deployment(from)) => Rc::make_mut(it).status = from.status.clone(),
-        (Object::ReplicaSet(it), Object::ReplicaSet(from)) => Rc::make_mut(it).status = from.status.clone(),
-        (Object::Pod(it), Object::Pod(from)) => Rc::make_mut(it).status = from.status.clone(),
-        (Object::Node(it), Object::Node(from)) => Rc::make_mut(it).status = from.status.clone(),
-        _ => {}
-    }
+    same_kind!(object, from, it, old => if it.status != old.status {
+        Rc::make_mut(it).status = old.status.clone();
+    }, [
+        Deployment ReplicaSet Pod Node StatefulSet DaemonSet Job PodDisruptionBudget ResourceQuota Namespace
+    ]);
 }
 
 /// What a manifest says of a status is not for its author to say; nodes report theirs as they join.
 fn drop_status(object: &mut Object) {
+    macro_rules! drop {
+        ($($kind:ident)*) => {
+            match object {
+                $(Object::$kind(it) if it.status != Default::default() => Rc::make_mut(it).status = Default::default(),)*
+                _ => {}
+            }
+        };
+    }
+    drop!(Deployment ReplicaSet Pod StatefulSet DaemonSet Job PodDisruptionBudget ResourceQuota Namespace);
+}
+
+/// What the API server itself says of an object that it has just stored.
+fn first_status(object: &mut Object) {
     match object {
-        Object::Deployment(it) if it.status != Default::default() => Rc::make_mut(it).status = Default::default(),
-        Object::ReplicaSet(it) if it.status != Default::default() => Rc::make_mut(it).status = Default::default(),
-        Object::Pod(it) if it.status != Default::default() => Rc::make_mut(it).status = Default::default(),
+        Object::Pod(pod) => Rc::make_mut(pod).status.phase = "Pending".into(),
+        Object::Namespace(namespace) => Rc::make_mut(namespace).status.phase = "Active".into(),
         _ => {}
     }
 }
 
+/// Kinds of which the API server counts the changes of the spec.
+fn has_generation(kind: Kind) -> bool {
+    use Kind::{
+        ClusterRole, ClusterRoleBinding, ConfigMap, ControllerRevision, Endpoints, HorizontalPodAutoscaler, Lease,
+        LimitRange, Namespace, Node, PersistentVolume, PersistentVolumeClaim, PodTemplate, ResourceQuota, Role,
+        RoleBinding, RuntimeClass, Secret, Service, ServiceAccount, StorageClass,
+    };
+    #[rustfmt::skip]
+    let has_none = matches!(
+        kind,
+        ClusterRole | ClusterRoleBinding | ConfigMap | ControllerRevision | Endpoints | HorizontalPodAutoscaler | Lease
+            | LimitRange | Namespace | Node | PersistentVolume | PersistentVolumeClaim | PodTemplate | ResourceQuota
+            | Role | RoleBinding | RuntimeClass | Secret | Service | ServiceAccount | StorageClass
+    );
+    !has_none
+}
+
+/// A patch may name the UID of the object that it is for, and no other.
+fn keep_uid(given: &Object, live: &Object) -> Result<(), ApiError> {
+    let (uid, kind) = (given.meta().uid, given.kind());
+    if uid == Uid::default() || uid == live.meta().uid {
+        return Ok(());
+    }
+    let message = format!("Invalid value: \"{uid}\": field is immutable");
+    ApiError::invalid(kind, &given.meta().name, vec![super::FieldError { path: "metadata.uid".into(), message }])
+}
+
+/// An update that names a UID means that very object.
+fn check_uid(key: &ObjectKey, given: &Object, live: &Object) -> Result<(), ApiError> {
+    let (given, live) = (given.meta().uid, live.meta().uid);
+    if given == Uid::default() || given == live {
+        return Ok(());
+    }
+    let message = format!(
+        "Operation cannot be fulfilled on {} \"{}\": Precondition failed: UID in precondition: {given}, UID in object meta: {live}",
+        key.kind.qualified_plural(),
+        key.name
+    );
+    Err(ApiError::new(Reason::Conflict, message))
+}
+
 /// Fields of the metadata that callers cannot change.
 fn keep_system_fields(object: &mut Object, old: &Object) {
+    if let (Object::Namespace(it), Object::Namespace(old)) = (&mut *object, old) {
+        Rc::make_mut(it).spec.finalizers.clone_from(&old.spec.finalizers);
+    }
     let old = old.meta();
     let meta = object.meta_mut();
     meta.uid = old.uid;
@@ -399,11 +462,11 @@ fn keep_system_fields(object: &mut Object, old: &Object) {
 }
 
 fn spec_differs(object: &Object, old: &Object) -> bool {
-    match (object, old) {
-        (Object::Deployment(it), Object::Deployment(old)) => it.spec != old.spec,
-        (Object::ReplicaSet(it), Object::ReplicaSet(old)) => it.spec != old.spec,
-        (Object::Pod(it), Object::Pod(old)) => it.spec != old.spec,
-        (Object::Generic(_, it), Object::Generic(_, old)) => it.fields.get("spec") != old.fields.get("spec"),
-        _ => false,
+    if let (Object::Generic(_, it), Object::Generic(_, old)) = (object, old) {
+        return it.fields.get("spec") != old.fields.get("spec");
     }
+    has_generation(object.kind())
+        && same_kind!(object, old, it, old => it.spec != old.spec, [
+            Deployment ReplicaSet Pod StatefulSet DaemonSet Job PodDisruptionBudget
+        ])
 }

@@ -1,10 +1,13 @@
 //! The control loops, all through one trait, and the loops that stand outside the controller manager.
 
 pub mod deployment;
+pub mod disruption;
 pub mod garbage_collector;
 pub mod kubelet;
+pub mod namespace;
 pub mod node_lifecycle;
 pub mod replicaset;
+pub mod resource_quota;
 pub mod scheduler;
 pub mod taint_eviction;
 

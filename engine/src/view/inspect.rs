@@ -4,7 +4,8 @@ use super::causes::why;
 use super::words::age;
 use super::{CompareRow, ConditionRow, Edit, Inspection, ObjectEvent, Phrase, to_yaml};
 use crate::api::{
-    Condition, Container, ContainerState, Deployment, Kind, Name, Node, Object, ObjectKey, Pod, ReplicaSet, Support,
+    Condition, Container, ContainerState, Deployment, Kind, Name, Node, Object, ObjectKey, Pod, PodDisruptionBudget,
+    ReplicaSet, ResourceQuota, Support,
 };
 use crate::controllers::deployment::rolling::max_unavailable;
 use crate::sim::sort_by;
@@ -24,6 +25,8 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
         Object::ReplicaSet(it) => replica_set(it),
         Object::Pod(it) => pod(it),
         Object::Node(it) => node(simulation, it),
+        Object::PodDisruptionBudget(it) => budget(it),
+        Object::ResourceQuota(it) => quota(it),
         _ => (Vec::new(), stored(key.kind)),
     };
     let meta = object.meta();
@@ -244,6 +247,31 @@ fn node(simulation: &Simulation, it: &Node) -> (Vec<CompareRow>, Phrase) {
     (rows, verdict.into())
 }
 
+fn budget(it: &PodDisruptionBudget) -> (Vec<CompareRow>, Phrase) {
+    let status = &it.status;
+    let (healthy, desired) = (status.current_healthy, status.desired_healthy);
+    let rows = vec![
+        row("healthy", format!("{desired} or more"), healthy.to_string(), (desired - healthy).max(0).into()),
+        fact("pods", status.expected_pods.to_string(), status.expected_pods.to_string(), false),
+    ];
+    let verdict = match status.disruptions_allowed {
+        0 => "**No pod** may be evicted now.".to_string(),
+        1 => "**One pod** may be evicted now.".to_string(),
+        n => format!("**{n} pods** may be evicted now."),
+    };
+    (rows, verdict.into())
+}
+
+fn quota(it: &ResourceQuota) -> (Vec<CompareRow>, Phrase) {
+    let used = |resource: &str| it.status.used.get(resource).copied().unwrap_or_default();
+    let is_full = it.status.hard.iter().any(|(resource, hard)| used(resource) >= *hard);
+    let rows = it.spec.hard.iter().map(|(resource, hard)| {
+        fact(resource, format!("at most {hard}"), used(resource).to_string(), used(resource) > *hard)
+    });
+    let verdict = if is_full { "**Full.** More is refused." } else { "There is room." };
+    (rows.collect(), verdict.into())
+}
+
 fn stored(kind: Kind) -> Phrase {
     match kind.support() {
         Support::Simulated => Phrase::default(),
@@ -259,6 +287,8 @@ fn conditions(object: &Object) -> Vec<ConditionRow> {
         Object::ReplicaSet(it) => &it.status.conditions,
         Object::Pod(it) => &it.status.conditions,
         Object::Node(it) => &it.status.conditions,
+        Object::Namespace(it) => &it.status.conditions,
+        Object::PodDisruptionBudget(it) => &it.status.conditions,
         _ => &[],
     };
     let is_bad_when_true =

@@ -11,6 +11,9 @@ use crate::world::{Cell, Loop, ProcessKind, Simulation};
 const MAX_CHIPS: usize = 2;
 /// With more kubelets than this, only those at work have a row.
 const MAX_KUBELETS: usize = 8;
+/// Loops that watch over what the others do.
+const WATCHERS: [&str; 6] =
+    ["Node lifecycle", "Taint eviction", "Garbage collector", "Namespaces", "Disruption budgets", "Resource quotas"];
 /// How long a kubelet counts as being at work after its last step, in ms.
 const RECENT_MS: u64 = 2_000;
 
@@ -32,8 +35,7 @@ pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
     });
     let mut rows: Vec<LoopRow> = rows.collect();
     // In the order in which work flows; those that watch over the rest come last.
-    let is_watcher =
-        |row: &LoopRow| matches!(row.name.as_str(), "Node lifecycle" | "Taint eviction" | "Garbage collector");
+    let is_watcher = |row: &LoopRow| WATCHERS.contains(&row.name.as_str());
     sort_by(&mut rows, |a, b| is_watcher(a).cmp(&is_watcher(b)));
     rows
 }

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::{Kind, Name, ObjectKey};
+use crate::apiserver::{PatchType, Propagation};
 use crate::manifest::Diagnostic;
 use crate::sim::Time;
 
@@ -35,14 +36,37 @@ pub enum Command {
     Scale { target: Target, replicas: i32 },
     /// `kubectl set image`
     SetImage { target: Target, container: String, image: String },
-    /// `kubectl delete`
-    Delete { target: Target },
+    /// `kubectl patch`
+    Patch {
+        target: Target,
+        #[serde(rename = "type")]
+        kind: PatchType,
+        patch: serde_json::Value,
+    },
+    /// `kubectl delete`, with `--cascade` and `--grace-period`
+    Delete {
+        target: Target,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        propagation: Option<Propagation>,
+        /// Seconds; the pod's own where not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grace: Option<i64>,
+    },
+    /// The eviction of a pod, as `kubectl drain` asks for it.
+    Evict { target: Target },
     /// `kubectl cordon` and `uncordon`
     Cordon { node: String, on: bool },
     /// Cuts a node's power.
     StopNode { node: String },
     /// Gives it back.
     StartNode { node: String },
+}
+
+impl Command {
+    /// A deletion as kubectl does it where nothing else is asked for.
+    pub fn delete(target: Target) -> Self {
+        Self::Delete { target, propagation: None, grace: None }
+    }
 }
 
 /// A command with the time it was given.

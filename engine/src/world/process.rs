@@ -4,10 +4,13 @@ use crate::api::{Name, Object, ObjectKey};
 use crate::apiserver::{Change, Objects};
 use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TurnPhase, WorkQueue};
 use crate::controllers::deployment::DeploymentController;
+use crate::controllers::disruption::DisruptionController;
 use crate::controllers::garbage_collector::GarbageCollector;
 use crate::controllers::kubelet::Kubelet;
+use crate::controllers::namespace::NamespaceController;
 use crate::controllers::node_lifecycle::NodeLifecycle;
 use crate::controllers::replicaset::ReplicaSetController;
+use crate::controllers::resource_quota::ResourceQuotaController;
 use crate::controllers::scheduler::Scheduler;
 use crate::controllers::taint_eviction::TaintEviction;
 use crate::sim::{Map, Seq, Time};
@@ -43,6 +46,9 @@ impl ProcessKind {
                 ("Node lifecycle".into(), 1, AnyReconciler::new(NodeLifecycle::default())),
                 ("Taint eviction".into(), 8, AnyReconciler::new(TaintEviction::default())),
                 ("Garbage collector".into(), 20, AnyReconciler::new(GarbageCollector)),
+                ("Namespaces".into(), 10, AnyReconciler::new(NamespaceController)),
+                ("Disruption budgets".into(), 1, AnyReconciler::new(DisruptionController::default())),
+                ("Resource quotas".into(), 5, AnyReconciler::new(ResourceQuotaController::default())),
             ],
             ProcessKind::Scheduler => vec![("Scheduler".into(), 1, AnyReconciler::new(Scheduler::default()))],
             ProcessKind::Kubelet(node) => {

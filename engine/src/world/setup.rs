@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::process::{Loop, Process, ProcessKind};
 use super::{NodeSetup, Simulation};
 use crate::api::{
-    Generic, Kind, Labels, Lease, LeaseSpec, MicroTime, Name, Node, NodeSpec, NodeStatus, Object, ObjectMeta, Quantity,
+    Labels, Lease, LeaseSpec, MicroTime, Name, Namespace, Node, NodeSpec, NodeStatus, Object, ObjectMeta,
+    PriorityClass, Quantity,
 };
 use crate::apiserver::{Objects, Request, Verb};
 use crate::client::{Author, LoopIndex};
@@ -15,12 +16,21 @@ use crate::sim::{Millis, Seq};
 
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
+/// The priorities that are there from the start (`pkg/apis/scheduling/v1/helpers.go`, v1.36).
+const SYSTEM_CLASSES: [(&str, i32); 2] =
+    [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
+
 impl Simulation {
     /// Creates namespaces and nodes, starts every process, and applies the scenario's manifest.
     pub(super) fn set_up(&mut self, began: Seq) {
         for name in NAMESPACES {
             let metadata = ObjectMeta { name: name.into(), ..ObjectMeta::default() };
-            self.seed(began, Object::Generic(Kind::Namespace, Rc::new(Generic { metadata, ..Generic::default() })));
+            self.seed(began, Object::Namespace(Rc::new(Namespace { metadata, ..Namespace::default() })));
+        }
+        for (name, value) in SYSTEM_CLASSES {
+            let metadata = ObjectMeta { name: name.into(), ..ObjectMeta::default() };
+            let class = PriorityClass { metadata, value, ..PriorityClass::default() };
+            self.seed(began, Object::PriorityClass(Rc::new(class)));
         }
         let scenario = Rc::clone(&self.scenario);
         for setup in &scenario.nodes {

@@ -4,7 +4,9 @@ use std::rc::Rc;
 use super::process::{Loop, Process};
 use super::{Command, JournalEntry, Outcome, Scenario, Target, default_namespace};
 use crate::api::{Kind, Name, ObjectKey, Timestamp};
-use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, Request, Verb};
+use crate::apiserver::{
+    Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
+};
 use crate::client::{Author, LoopIndex, Note, What};
 use crate::environment::{Machine, Occurrence};
 use crate::manifest::{Diagnostic, Document, Severity, Stage};
@@ -335,24 +337,32 @@ impl Simulation {
             Command::SetImage { target, container, image } => {
                 let patch = image_patch(self.api.objects().get(&target.key()), &container, &image);
                 match patch {
-                    Some(patch) => {
-                        self.request(&target, "kubectl-set", Verb::Patch(target.key(), patch), "image updated", seq)
-                    }
+                    Some(patch) => self.request(
+                        &target,
+                        "kubectl-set",
+                        Verb::Patch(target.key(), PatchType::Merge, patch),
+                        "image updated",
+                        seq,
+                    ),
                     None => refused(&ApiError::not_found(&target.key())),
                 }
             }
-            Command::Delete { target } => {
-                let verb = Verb::Delete(target.key(), DeleteOptions::default());
-                match self.execute(&Request::new("kubectl", verb), Author::You, seq, false) {
-                    Ok(_) => Outcome { lines: vec![deletion(&target.key())], problems: Vec::new() },
-                    Err(error) => refused(&error),
-                }
+            Command::Patch { target, kind, patch } => {
+                self.request(&target, "kubectl-patch", Verb::Patch(target.key(), kind, patch), "patched", seq)
+            }
+            Command::Delete { target, propagation, grace } => {
+                let options = DeleteOptions { propagation, grace_seconds: grace, ..DeleteOptions::default() };
+                self.request(&target, "kubectl", Verb::Delete(target.key(), options), "deleted", seq)
+            }
+            Command::Evict { target } => {
+                let verb = Verb::Evict(target.key(), DeleteOptions::default());
+                self.request(&target, "kubectl", verb, "evicted", seq)
             }
             Command::Cordon { node, on } => {
                 let target = Target { kind: Kind::Node, namespace: String::new(), name: node };
                 let patch = serde_json::json!({ "spec": { "unschedulable": if on { Some(true) } else { None } } });
                 let done = if on { "cordoned" } else { "uncordoned" };
-                self.request(&target, "kubectl-cordon", Verb::Patch(target.key(), patch), done, seq)
+                self.request(&target, "kubectl-cordon", Verb::Patch(target.key(), PatchType::Merge, patch), done, seq)
             }
             Command::StopNode { node } => self.switch(&node, false, seq),
             Command::StartNode { node } => self.switch(&node, true, seq),
@@ -365,7 +375,15 @@ impl Simulation {
 
     fn request(&mut self, target: &Target, manager: &'static str, verb: Verb, done: &str, seq: Seq) -> Outcome {
         match self.execute(&Request::new(manager, verb), Author::You, seq, false) {
-            Ok(_) => Outcome { lines: vec![format!("{} {done}", reference(&target.key()))], problems: Vec::new() },
+            Ok(answer) => {
+                let is_same = answer.outcome == Effect::Unchanged && done == "patched";
+                let done = if is_same { "patched (no change)" } else { done };
+                let line = match done {
+                    "deleted" => deletion(&target.key()),
+                    _ => format!("{} {done}", reference(&target.key())),
+                };
+                Outcome { lines: vec![line], problems: Vec::new() }
+            }
             Err(error) => refused(&error),
         }
     }
@@ -474,7 +492,16 @@ fn describe(command: &Command) -> Note {
         Command::Apply { .. } => note!("applied a manifest"),
         Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
         Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
-        Command::Delete { target } => note!("deleted {} **{}**", kind(target), target.name.clone()),
+        Command::Patch { target, .. } => note!("patched {} **{}**", kind(target), target.name.clone()),
+        Command::Delete { target, propagation, .. } => {
+            let text = match propagation {
+                Some(Propagation::Foreground) => "deleted {} **{}** in the foreground",
+                Some(Propagation::Orphan) => "deleted {} **{}** and kept what it owns",
+                _ => "deleted {} **{}**",
+            };
+            Note { text, args: vec![kind(target).into(), target.name.clone().into()] }
+        }
+        Command::Evict { target } => note!("evicted {} **{}**", kind(target), target.name.clone()),
         Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
         Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),
         Command::StopNode { node } => note!("killed node **{}**", node.clone()),

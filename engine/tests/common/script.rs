@@ -18,7 +18,7 @@ pub fn run() -> String {
     };
     let web = Target { kind: Kind::Deployment, namespace: "default".into(), name: "web".into() };
     stage(&mut simulation, "created", 20_000);
-    simulation.dispatch(Command::Delete { target: first_pod(&simulation) });
+    simulation.dispatch(Command::delete(first_pod(&simulation)));
     stage(&mut simulation, "deleted", 10_000);
     simulation.dispatch(Command::Scale { target: web.clone(), replicas: 7 });
     stage(&mut simulation, "scaled", 3_000);

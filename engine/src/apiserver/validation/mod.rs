@@ -71,7 +71,12 @@ fn validate_spec(object: &Object, errors: &mut Errors) {
         }
         Object::Node(node) => workload::validate_taints(&node.spec.taints, errors),
         Object::Lease(_) => {}
-        Object::Generic(kind, object) => stored::validate(*kind, object, errors),
+        // The other kinds are looked at as they were written.
+        other => {
+            if let Ok(object) = crate::api::read_value(other.to_value()) {
+                stored::validate(other.kind(), &object, errors);
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Errors, json, meta, validate_spec};
-use crate::api::{LabelSelector, Object, Pod, PodSpec, Toleration};
+use crate::api::{LabelSelector, Object, ObjectMeta, Pod, PodSpec, Toleration};
 use crate::apiserver::FieldError;
 
 const POD_FIELDS: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
@@ -12,6 +12,7 @@ const POD_FIELDS: &str = "pod updates may not change fields other than `spec.con
 pub fn validate_update(old: &Object, new: &Object) -> Vec<FieldError> {
     let mut errors = Errors::default();
     meta::validate(new, &mut errors);
+    keep_finalizers(old.meta(), new.meta(), &mut errors);
     validate_spec(new, &mut errors);
     match (old, new) {
         (Object::Deployment(old), Object::Deployment(new)) => {
@@ -24,6 +25,21 @@ pub fn validate_update(old: &Object, new: &Object) -> Vec<FieldError> {
         _ => {}
     }
     errors.0
+}
+
+/// An object on its way out takes no new finalizers.
+fn keep_finalizers(old: &ObjectMeta, new: &ObjectMeta, errors: &mut Errors) {
+    if old.deletion_timestamp.is_none() {
+        return;
+    }
+    let added: Vec<String> = new.finalizers.iter().filter(|it| !old.finalizers.contains(it)).map(json).collect();
+    if !added.is_empty() {
+        let list = added.join(", ");
+        let reason = format!(
+            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{list}}}"
+        );
+        errors.forbidden("metadata.finalizers", &reason);
+    }
 }
 
 fn keep_selector(old: &LabelSelector, new: &LabelSelector, errors: &mut Errors) {

@@ -324,7 +324,7 @@ fn next_probe(pod: &Pod, record: &PodRecord, now: Time) -> Option<Millis> {
 
 fn delete(pod: &Pod, key: &ObjectKey, turn: &mut Turn) -> Stepped {
     turn.stage = Stage::Deleted;
-    let options = DeleteOptions { grace_seconds: Some(0), uid: Some(pod.metadata.uid) };
+    let options = DeleteOptions { grace_seconds: Some(0), uid: Some(pod.metadata.uid), ..DeleteOptions::default() };
     let request = Request::new(MANAGER, Verb::Delete(key.clone(), options));
     let facts: Facts = note!("delete **{}** for good", Arg::Short(key.name.clone())).into();
     Step::Act(facts.with(note!("DELETE pods, grace 0")), vec![Action::Api(request)]).into()

@@ -13,7 +13,7 @@ use super::{CONTROLLER_MANAGER, Recorder};
 use crate::api::{
     Condition, Field, Kind, Name, Node, Object, ObjectKey, Pod, Taint, Timestamp, condition, set_condition,
 };
-use crate::apiserver::{Change, EventDraft, Objects, Request, Verb};
+use crate::apiserver::{Change, EventDraft, Objects, PatchType, Request, Verb};
 use crate::client::{Action, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
 use crate::sim::{Map, Millis, Time};
@@ -251,5 +251,5 @@ fn unready_update(pod: &Rc<Pod>, now: Timestamp) -> Action {
 fn taint_update(node: &Rc<Node>, taints: Vec<Taint>) -> Action {
     let key = ObjectKey::node(node.metadata.name.clone());
     let patch = serde_json::json!({ "spec": { "taints": taints.write_always() } });
-    Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Patch(key, patch)))
+    Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Patch(key, PatchType::Merge, patch)))
 }

@@ -186,6 +186,8 @@ impl ReplicaSetController {
                     events.push(RECORDER.normal(key, "SuccessfulCreate", message));
                 }
                 Ok(None) => {}
+                // Nothing can be created there any more, and all of it goes soon.
+                Err(error) if error.is_namespace_terminating() => {}
                 Err(error) => {
                     self.expectations.creation_observed(key);
                     events.push(RECORDER.warning(key, "FailedCreate", format!("Error creating: {error}")));
