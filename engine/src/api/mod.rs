@@ -4,6 +4,7 @@
 //! Only the fields that the simulation reads are typed; every other field of a manifest is kept in an `extra`
 //! map and written back unchanged, so that nothing a person wrote is lost.
 
+mod affinity;
 mod batch;
 mod codec;
 mod condition;
@@ -20,6 +21,7 @@ mod service;
 mod time;
 mod workload;
 
+pub use affinity::*;
 pub use batch::*;
 pub(crate) use codec::record;
 pub use codec::{DecodeError, Field, Record, Visitor, read_value};

@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    DaemonSet, DecodeError, Deployment, EndpointSlice, Field, Generic, Job, Kind, Lease, Name, Namespace, Node, ObjectMeta,
-    Pod, PodDisruptionBudget, PriorityClass, ReplicaSet, ResourceQuota, Service, StatefulSet, read_value,
+    DaemonSet, DecodeError, Deployment, EndpointSlice, Field, Generic, Job, Kind, Lease, Name, Namespace, Node,
+    ObjectMeta, Pod, PodDisruptionBudget, PriorityClass, ReplicaSet, ResourceQuota, Service, StatefulSet, read_value,
 };
 
 /// Which object: kind, namespace (empty for cluster-scoped kinds) and name.

@@ -4,8 +4,8 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::{
-    Condition, DecodeError, Extra, Field, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp, condition,
-    read_value, record,
+    Affinity, Condition, DecodeError, Extra, Field, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp,
+    TopologySpreadConstraint, condition, read_value, record,
 };
 
 /// `v1` Pod. The spec is shared with the template it was made from until something changes it.
@@ -21,6 +21,7 @@ record!(Pod { metadata "metadata" always, spec "spec" always, status "status" } 
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodSpec {
+    pub affinity: Option<Rc<Affinity>>,
     pub containers: Vec<Container>,
     pub init_containers: Vec<Container>,
     pub node_name: Name,
@@ -29,10 +30,12 @@ pub struct PodSpec {
     pub restart_policy: String,
     pub termination_grace_period_seconds: Option<i64>,
     pub tolerations: Vec<Toleration>,
+    pub topology_spread_constraints: Vec<TopologySpreadConstraint>,
     pub extra: Extra,
 }
 
 record!(PodSpec {
+    affinity "affinity",
     containers "containers" always,
     init_containers "initContainers",
     node_name "nodeName",
@@ -41,6 +44,7 @@ record!(PodSpec {
     restart_policy "restartPolicy",
     termination_grace_period_seconds "terminationGracePeriodSeconds",
     tolerations "tolerations",
+    topology_spread_constraints "topologySpreadConstraints",
 } extra extra);
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -117,6 +121,8 @@ pub struct PodStatus {
     pub container_statuses: Vec<ContainerStatus>,
     pub host_ip: String,
     pub message: String,
+    /// Where pods are leaving to make room for this one.
+    pub nominated_node_name: Name,
     pub observed_generation: i64,
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
     pub phase: String,
@@ -132,6 +138,7 @@ record!(PodStatus {
     container_statuses "containerStatuses",
     host_ip "hostIP",
     message "message",
+    nominated_node_name "nominatedNodeName",
     observed_generation "observedGeneration",
     phase "phase",
     pod_ip "podIP",
@@ -288,12 +295,40 @@ impl PodSpec {
         self.termination_grace_period_seconds.unwrap_or(30)
     }
 
-    /// What the pod asks of a node: the sum over its containers, or the largest init container where that is more.
+    /// What the pod asks of a node: the sum over its containers and sidecars, or what an init container asks together
+    /// with the sidecars before it where that is more (`resource.PodRequests`, component-helpers v1.36).
     pub fn request(&self, resource: &str) -> Quantity {
-        let of = |container: &Container| container.resources.requests.get(resource).map_or(0, |it| it.milli());
-        let sum = self.containers.iter().map(of).fold(0, i64::saturating_add);
-        let init = self.init_containers.iter().map(of).max().unwrap_or(0);
-        Quantity::from_milli(sum.max(init))
+        self.request_or(resource, Quantity::ZERO)
+    }
+
+    /// As [`PodSpec::request`], with an amount for each container that asks for nothing.
+    pub fn request_or(&self, resource: &str, unset: Quantity) -> Quantity {
+        let of = |container: &Container| container.resources.requests.get(resource).unwrap_or(&unset).milli();
+        let mut sidecars = 0_i64;
+        let mut peak = 0_i64;
+        for container in &self.init_containers {
+            let asks = of(container);
+            if container.is_sidecar() {
+                sidecars = sidecars.saturating_add(asks);
+                peak = peak.max(sidecars);
+            } else {
+                peak = peak.max(sidecars.saturating_add(asks));
+            }
+        }
+        let sum = self.containers.iter().map(of).fold(sidecars, i64::saturating_add);
+        Quantity::from_milli(sum.max(peak))
+    }
+
+    /// Set by name, such as `schedulerName`, among the fields that are kept as written.
+    pub fn text(&self, field: &str) -> &str {
+        self.extra.get(field).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+impl Container {
+    /// An init container that goes on running beside the others.
+    pub fn is_sidecar(&self) -> bool {
+        self.extra.get("restartPolicy").and_then(Value::as_str) == Some("Always")
     }
 }
 

@@ -222,8 +222,7 @@ mod tests {
     }
 
     fn pod(requests: serde_json::Value) -> Pod {
-        read_value(json!({"spec": {"containers": [{"name": "app", "resources": {"requests": requests}}]}}))
-            .unwrap()
+        read_value(json!({"spec": {"containers": [{"name": "app", "resources": {"requests": requests}}]}})).unwrap()
     }
 
     #[test]

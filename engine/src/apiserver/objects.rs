@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use crate::api::{Kind, Labels, Name, Node, Object, ObjectKey, Pod, Uid};
+use crate::api::{Kind, Labels, Name, Node, Object, ObjectKey, Pod, Quantity, Uid};
 use crate::sim::{Map, Set};
 
 /// What the pods on a node ask for together: thousandths of a core, bytes, and how many they are.
@@ -22,13 +22,9 @@ impl Usage {
         let memory = pod.spec.request("memory").units();
         usage.cpu_milli = cpu;
         usage.memory_bytes = memory;
-        for container in &pod.spec.containers {
-            let requests = &container.resources.requests;
-            usage.cpu_milli_nonzero += requests.get("cpu").map_or(100, |it| it.milli());
-            usage.memory_bytes_nonzero += requests.get("memory").map_or(200 * 1024 * 1024, |it| it.units());
-        }
-        usage.cpu_milli_nonzero = usage.cpu_milli_nonzero.max(cpu);
-        usage.memory_bytes_nonzero = usage.memory_bytes_nonzero.max(memory);
+        let stand_ins = [Quantity::from_milli(100), Quantity::from_bytes(200 << 20)];
+        usage.cpu_milli_nonzero = pod.spec.request_or("cpu", stand_ins[0]).milli();
+        usage.memory_bytes_nonzero = pod.spec.request_or("memory", stand_ins[1]).units();
         usage
     }
 
@@ -44,7 +40,8 @@ impl Usage {
         self.combine(other, 1);
     }
 
-    fn combine(&mut self, other: Usage, sign: i64) {
+    /// Adds with sign 1, takes away with −1.
+    pub fn combine(&mut self, other: Usage, sign: i64) {
         self.cpu_milli += sign * other.cpu_milli;
         self.memory_bytes += sign * other.memory_bytes;
         self.cpu_milli_nonzero += sign * other.cpu_milli_nonzero;

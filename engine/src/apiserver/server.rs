@@ -243,6 +243,7 @@ impl ApiServer {
         let bound = Rc::make_mut(&mut pod);
         let spec: &mut PodSpec = Rc::make_mut(&mut bound.spec);
         spec.node_name = node.clone();
+        bound.status.nominated_node_name = Name::default();
         set_condition(&mut bound.status.conditions, Condition::new("PodScheduled", true), moment.wall);
         let object = self.write(ChangeKind::Modified, Object::Pod(pod), moment);
         Ok(Answer { object, outcome: Effect::Configured })

@@ -9,9 +9,10 @@ use crate::sim::{Map, Millis, Seq, Set, Time};
 /// The first reason for a key's turn is kept for the trace; the reconciler never sees it.
 #[derive(Clone, Debug, Default)]
 pub struct WorkQueue {
-    ready: VecDeque<ObjectKey>,
+    /// Higher ranks first, then in order of arrival.
+    ready: VecDeque<(i64, ObjectKey)>,
     /// Keys in `ready`, and keys that changed while being worked on.
-    dirty: Map<ObjectKey, Seq>,
+    dirty: Map<ObjectKey, (i64, Seq)>,
     running: Set<ObjectKey>,
     delayed: Map<ObjectKey, (Time, Seq)>,
     failures: Map<ObjectKey, u32>,
@@ -24,14 +25,28 @@ impl WorkQueue {
 
     /// Asks for a turn of a key. Returns whether the queue did not already hold it.
     pub fn add(&mut self, key: ObjectKey, reason: Seq) -> bool {
+        self.add_ranked(key, reason, 0)
+    }
+
+    /// As [`WorkQueue::add`], ahead of all keys of lower rank.
+    pub fn add_ranked(&mut self, key: ObjectKey, reason: Seq, rank: i64) -> bool {
         if self.dirty.contains_key(&key) {
             return false;
         }
-        self.dirty.insert(key.clone(), reason);
+        self.dirty.insert(key.clone(), (rank, reason));
         if !self.running.contains(&key) {
-            self.ready.push_back(key);
+            self.push(rank, key);
         }
         true
+    }
+
+    fn push(&mut self, rank: i64, key: ObjectKey) {
+        if self.ready.back().is_none_or(|(last, _)| *last >= rank) {
+            self.ready.push_back((rank, key));
+        } else {
+            let at = self.ready.partition_point(|(other, _)| *other >= rank);
+            self.ready.insert(at, (rank, key));
+        }
     }
 
     /// Asks for a turn later. An earlier one that was asked for before stays.
@@ -46,12 +61,12 @@ impl WorkQueue {
     }
 
     /// Moves a delayed key whose time has come into the queue.
-    pub fn release(&mut self, key: &ObjectKey, now: Time) -> bool {
+    pub fn release(&mut self, key: &ObjectKey, now: Time, rank: i64) -> bool {
         match self.delayed.get(key) {
             Some((at, reason)) if *at <= now => {
                 let reason = *reason;
                 self.delayed.remove(key);
-                self.add(key.clone(), reason)
+                self.add_ranked(key.clone(), reason, rank)
             }
             _ => false,
         }
@@ -59,8 +74,8 @@ impl WorkQueue {
 
     /// Takes the next key to work on, with the reason for its turn.
     pub fn take(&mut self) -> Option<(ObjectKey, Seq)> {
-        let key = self.ready.pop_front()?;
-        let reason = self.dirty.remove(&key).unwrap_or(Seq(0));
+        let (_, key) = self.ready.pop_front()?;
+        let reason = self.dirty.remove(&key).map_or(Seq(0), |(_, reason)| reason);
         self.running.add(key.clone());
         Some((key, reason))
     }
@@ -68,11 +83,11 @@ impl WorkQueue {
     /// Ends a key's turn. Returns whether it must run again.
     pub fn done(&mut self, key: &ObjectKey) -> bool {
         self.running.remove(key);
-        let again = self.dirty.contains_key(key);
-        if again {
-            self.ready.push_back(key.clone());
+        let again = self.dirty.get(key).map(|(rank, _)| *rank);
+        if let Some(rank) = again {
+            self.push(rank, key.clone());
         }
-        again
+        again.is_some()
     }
 
     /// Notes a failure and says how long to wait before the next try.
@@ -88,7 +103,7 @@ impl WorkQueue {
     }
 
     pub fn waiting(&self) -> impl Iterator<Item = &ObjectKey> {
-        self.ready.iter()
+        self.ready.iter().map(|(_, key)| key)
     }
 
     pub fn running(&self) -> impl Iterator<Item = &ObjectKey> {
@@ -159,13 +174,23 @@ mod tests {
     }
 
     #[test]
+    fn a_higher_rank_goes_first_and_equals_in_their_order() {
+        let mut queue = WorkQueue::default();
+        for (name, rank) in [("a", 0), ("b", 0), ("c", 5), ("d", -1), ("e", 5), ("f", 0)] {
+            queue.add_ranked(key(name), Seq(1), rank);
+        }
+        let order: Vec<_> = std::iter::from_fn(|| queue.take()).map(|(key, _)| key.name.to_string()).collect();
+        assert_eq!(order, ["c", "e", "a", "b", "f", "d"]);
+    }
+
+    #[test]
     fn of_two_delays_the_earlier_counts() {
         let mut queue = WorkQueue::default();
         assert!(queue.add_at(key("a"), Time(100), Seq(1)));
         assert!(!queue.add_at(key("a"), Time(200), Seq(2)));
         assert!(queue.add_at(key("a"), Time(50), Seq(3)));
-        assert!(!queue.release(&key("a"), Time(49)));
-        assert!(queue.release(&key("a"), Time(50)));
+        assert!(!queue.release(&key("a"), Time(49), 0));
+        assert!(queue.release(&key("a"), Time(50), 0));
         assert_eq!(queue.take(), Some((key("a"), Seq(3))));
     }
 }

@@ -71,6 +71,11 @@ pub trait Reconciler: Clone + 'static {
     /// An informer's handler: which keys a change concerns. May lower expectations, must not decide anything.
     fn concerns(&mut self, change: &Change, cache: &Objects, now: Time) -> Vec<Wakeup>;
 
+    /// A key's place in the queue: higher ranks go first, equals in their order.
+    fn rank(&self, _key: &ObjectKey, _cache: &Objects, _now: Time) -> i64 {
+        0
+    }
+
     fn start(&mut self, key: &ObjectKey) -> Self::State;
 
     /// The next step of a key's turn. `outcomes` answers the actions of the step before, in their order.
@@ -91,6 +96,7 @@ pub trait Reconciler: Clone + 'static {
 /// A reconciler with its turns under way, whatever their state's type.
 pub trait Turns {
     fn concerns(&mut self, change: &Change, cache: &Objects, now: Time) -> Vec<Wakeup>;
+    fn rank(&self, key: &ObjectKey, cache: &Objects, now: Time) -> i64;
     fn begin(&mut self, key: &ObjectKey);
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, outcomes: Vec<Outcome>) -> Stepped;
     fn end(&mut self, key: &ObjectKey);
@@ -107,6 +113,10 @@ struct Runner<R: Reconciler> {
 impl<R: Reconciler> Turns for Runner<R> {
     fn concerns(&mut self, change: &Change, cache: &Objects, now: Time) -> Vec<Wakeup> {
         self.reconciler.concerns(change, cache, now)
+    }
+
+    fn rank(&self, key: &ObjectKey, cache: &Objects, now: Time) -> i64 {
+        self.reconciler.rank(key, cache, now)
     }
 
     fn begin(&mut self, key: &ObjectKey) {

@@ -70,7 +70,8 @@ impl Simulation {
         let now = self.now();
         let it = &mut self.loops[at.0 as usize];
         if delay == Millis(0) {
-            it.queue.add(key, reason);
+            let rank = it.reconciler.rank(&key, &self.processes[it.process].cache, now);
+            it.queue.add_ranked(key, reason, rank);
             self.work(at);
         } else if it.queue.add_at(key.clone(), now + delay, reason) {
             let epoch = self.processes[it.process].epoch;
@@ -81,7 +82,8 @@ impl Simulation {
     pub(super) fn release(&mut self, at: LoopIndex, key: &ObjectKey, epoch: u32) {
         let now = self.now();
         let it = &mut self.loops[at.0 as usize];
-        if self.processes[it.process].epoch == epoch && it.queue.release(key, now) {
+        let rank = it.reconciler.rank(key, &self.processes[it.process].cache, now);
+        if self.processes[it.process].epoch == epoch && it.queue.release(key, now, rank) {
             self.work(at);
         }
     }

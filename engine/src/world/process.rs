@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use crate::api::{Name, Object, ObjectKey};
+use crate::api::{Kind, Name, Object, ObjectKey};
 use crate::apiserver::{Change, Objects};
 use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TurnPhase, WorkQueue};
 use crate::controllers::deployment::DeploymentController;
@@ -28,7 +28,16 @@ impl ProcessKind {
     pub fn watches(&self, object: &Object) -> bool {
         match self {
             ProcessKind::ControllerManager => true,
-            ProcessKind::Scheduler => matches!(object, Object::Pod(_) | Object::Node(_)),
+            ProcessKind::Scheduler => matches!(
+                object.kind(),
+                Kind::Pod
+                    | Kind::Node
+                    | Kind::Namespace
+                    | Kind::Service
+                    | Kind::ReplicaSet
+                    | Kind::StatefulSet
+                    | Kind::PodDisruptionBudget
+            ),
             ProcessKind::Kubelet(node) => match object {
                 Object::Pod(pod) => pod.spec.node_name == *node,
                 Object::Node(_) | Object::Lease(_) => object.meta().name == *node,

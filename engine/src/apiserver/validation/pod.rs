@@ -35,7 +35,7 @@ pub(super) fn validate_spec(spec: &PodSpec, path: &str, errors: &mut Errors) {
     }
     validate_dns_policy(spec, path, errors);
     meta::validate_labels(&spec.node_selector, &format!("{path}.nodeSelector"), errors);
-    validate_spread(&spec.extra, path, errors);
+    validate_spread(spec, path, errors);
     for wrong in names::dns_subdomain(&spec.node_name).iter().filter(|_| !spec.node_name.is_empty()) {
         errors.invalid(format!("{path}.nodeName"), spec.node_name.as_str(), wrong);
     }
@@ -66,14 +66,13 @@ fn validate_dns_policy(spec: &PodSpec, path: &str, errors: &mut Errors) {
     }
 }
 
-fn validate_spread(extra: &Extra, path: &str, errors: &mut Errors) {
-    for (index, constraint) in maps(extra, "topologySpreadConstraints").enumerate() {
+fn validate_spread(spec: &PodSpec, path: &str, errors: &mut Errors) {
+    for (index, constraint) in spec.topology_spread_constraints.iter().enumerate() {
         let path = format!("{path}.topologySpreadConstraints[{index}]");
-        let skew = constraint.get("maxSkew").and_then(Value::as_i64).unwrap_or(0);
-        if skew <= 0 {
-            errors.invalid(format!("{path}.maxSkew"), &skew, "must be greater than zero");
+        if constraint.max_skew <= 0 {
+            errors.invalid(format!("{path}.maxSkew"), &constraint.max_skew, "must be greater than zero");
         }
-        if text(constraint, "topologyKey").is_empty() {
+        if constraint.topology_key.is_empty() {
             errors.required_because(format!("{path}.topologyKey"), "can not be empty");
         }
     }

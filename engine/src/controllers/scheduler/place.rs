@@ -1,0 +1,323 @@
+//! Which node: filters, then scores, then a draw among equals.
+//!
+//! Mirrors `schedulePod`, `findNodesThatPassFilters` and `selectHost` of `pkg/scheduler/schedule_one.go`, v1.36.
+
+use std::hash::Hash as _;
+
+use super::query::Query;
+use super::reasons::{FINAL, PINNED, Reasons, none_available, tell};
+use super::score::{balanced_allocation_score, least_allocated_score, normalize, stretch};
+use super::snapshot::Snapshot;
+use super::{company, nodes, spread};
+use crate::api::{Name, Pod};
+use crate::apiserver::Objects;
+use crate::sim::Digest;
+
+/// The measures, in words and with their weights.
+const MEASURES: [(&str, i64); 6] =
+    [("free room", 1), ("even use", 1), ("taints", 3), ("node affinity", 2), ("spread", 2), ("pods around", 2)];
+
+type Points = [i64; MEASURES.len()];
+
+/// The outcome for one pod.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    pub chosen: Option<(Name, i64)>,
+    pub runner_up: Option<(Name, i64)>,
+    /// By which measure the chosen node is ahead of the next most.
+    pub chiefly: &'static str,
+    pub fitting: usize,
+    /// Nodes that were looked at: not all, where enough fit.
+    pub seen: usize,
+    pub total: usize,
+    /// What each refused node was refused for, in the order of the nodes.
+    pub(super) refused: Vec<(usize, Reasons)>,
+    /// Nodes that the pod's own list of nodes leaves out.
+    pub(super) absent: usize,
+    pub(super) other: Vec<(String, i64)>,
+}
+
+impl Placement {
+    /// `1 node(s) had untolerated taint(s), 3 Insufficient cpu`
+    pub fn reasons(&self) -> String {
+        let mut all: Vec<Reasons> = self.refused.iter().map(|(_, reasons)| *reasons).collect();
+        all.extend(std::iter::repeat_n(PINNED | FINAL, self.absent));
+        tell(&all, &self.other)
+    }
+
+    /// All that any node was refused for.
+    pub(super) fn why(&self) -> Reasons {
+        let absent = if self.absent > 0 { PINNED } else { 0 };
+        self.refused.iter().fold(absent, |all, (_, reasons)| all | reasons) & !FINAL
+    }
+
+    /// The first part of the FailedScheduling text.
+    pub fn message(&self) -> String {
+        if self.total == 0 {
+            return "no nodes available to schedule pods".into();
+        }
+        none_available(self.total, &self.reasons())
+    }
+}
+
+/// How many nodes that fit are enough (`numFeasibleNodesToFind`): all of fewer than a hundred, then a share that falls
+/// from 50 % by one for each 125 nodes, and never fewer than a hundred.
+pub fn enough_nodes(total: usize) -> usize {
+    const LEAST: usize = 100;
+    if total < LEAST {
+        return total;
+    }
+    let percent = 50_usize.saturating_sub(total / 125).max(5);
+    (total * percent / 100).max(LEAST)
+}
+
+/// A number for each pod and draw, the same in every run.
+pub(super) fn draw(pod: &Pod, number: usize) -> u64 {
+    let mut digest = Digest::default();
+    (pod.metadata.uid.0, number as u64).hash(&mut digest);
+    let value = digest.value();
+    value ^ value >> 32
+}
+
+/// Chooses a node. `start` is where the search begins, and moves on by the nodes looked at.
+pub(super) fn place(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>, start: &mut usize) -> Placement {
+    let total = snapshot.slots.len();
+    let mut placement = Placement { total, other: query.other.clone(), ..Placement::default() };
+    let mut feasible = Vec::new();
+    let consider = |at: usize, placement: &mut Placement, feasible: &mut Vec<usize>| {
+        placement.seen += 1;
+        match query.filter(snapshot, at, None) {
+            0 => feasible.push(at),
+            reasons => placement.refused.push((at, reasons)),
+        }
+    };
+    let nominated = snapshot.find(&query.pod.status.nominated_node_name);
+    if let Some(at) = nominated.filter(|at| query.filter(snapshot, *at, None) == 0) {
+        consider(at, &mut placement, &mut feasible);
+    } else if let Some(names) = &query.pinned {
+        let named: Vec<usize> = names.iter().filter_map(|name| snapshot.find(name)).collect();
+        placement.absent = total - named.len();
+        named.into_iter().for_each(|at| consider(at, &mut placement, &mut feasible));
+    } else if total > 0 {
+        let enough = enough_nodes(total);
+        let first = *start % total;
+        for at in (first..total).chain(0..first) {
+            if feasible.len() == enough {
+                break;
+            }
+            consider(at, &mut placement, &mut feasible);
+        }
+        *start = (first + placement.seen) % total;
+    }
+    placement.fitting = feasible.len();
+    let points = score(snapshot, cache, query, &feasible);
+    choose(snapshot, query.pod, &feasible, &points, &mut placement);
+    placement
+}
+
+/// Each node's points by each measure, 0 to 100.
+fn score(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>, feasible: &[usize]) -> Vec<Points> {
+    if feasible.len() < 2 {
+        return vec![Points::default(); feasible.len()];
+    }
+    let asks = query.asks;
+    let asks_nothing = asks.cpu_milli == 0 && asks.memory_bytes == 0;
+    let mut points: Vec<Points> = Vec::with_capacity(feasible.len());
+    for slot in feasible.iter().filter_map(|at| snapshot.slots.get(*at)) {
+        let (usage, room) = (slot.usage, [slot.room.cpu_milli, slot.room.memory_bytes]);
+        let requested =
+            [usage.cpu_milli_nonzero + asks.cpu_milli_nonzero, usage.memory_bytes_nonzero + asks.memory_bytes_nonzero];
+        let used = [usage.cpu_milli, usage.memory_bytes];
+        let even =
+            if asks_nothing { 0 } else { balanced_allocation_score(used, [asks.cpu_milli, asks.memory_bytes], room) };
+        points.push([least_allocated_score(requested, room), even, 0, 0, 0, 0]);
+    }
+    let mut fill = |measure: usize, values: Vec<i64>| {
+        for (points, value) in points.iter_mut().zip(values) {
+            if let Some(place) = points.get_mut(measure) {
+                *place = value;
+            }
+        }
+    };
+    fill(2, taint_scores(snapshot, query.pod, feasible));
+    if let Some(values) = node_affinity_scores(snapshot, query.pod, feasible) {
+        fill(3, values);
+    }
+    if let Some(raw) = spread::raw_scores(snapshot, cache, query.pod, feasible) {
+        fill(4, spread::normalize(&raw));
+    }
+    if let Some(mut values) = company::raw_scores(snapshot, cache, query.pod, feasible) {
+        stretch(&mut values);
+        fill(5, values);
+    }
+    points
+}
+
+/// Fewer taints of effect PreferNoSchedule that the pod does not tolerate are better.
+fn taint_scores(snapshot: &Snapshot, pod: &Pod, feasible: &[usize]) -> Vec<i64> {
+    const EFFECT: &str = "PreferNoSchedule";
+    let tolerated = |taint: &crate::api::Taint| {
+        let mut all = pod.spec.tolerations.iter();
+        all.any(|it| it.tolerates(&taint.key, &taint.value, &taint.effect))
+    };
+    let count = |at: &usize| {
+        let taints = snapshot.slots.get(*at).map_or(&[][..], |slot| &slot.node.spec.taints);
+        taints.iter().filter(|taint| taint.effect == EFFECT && !tolerated(taint)).count() as i64
+    };
+    let mut counts: Vec<i64> = feasible.iter().map(count).collect();
+    normalize(&mut counts, true);
+    counts
+}
+
+/// More weight of preferred node affinity terms is better.
+fn node_affinity_scores(snapshot: &Snapshot, pod: &Pod, feasible: &[usize]) -> Option<Vec<i64>> {
+    let terms = &pod.spec.affinity.as_ref()?.node_affinity.as_ref()?.preferred;
+    if terms.is_empty() {
+        return None;
+    }
+    let sum = |at: &usize| {
+        let node = snapshot.slots.get(*at).map(|slot| &*slot.node);
+        let held = terms.iter().filter(|it| node.is_some_and(|node| nodes::term_holds(&it.preference, node)));
+        held.map(|it| i64::from(it.weight)).sum()
+    };
+    let mut sums: Vec<i64> = feasible.iter().map(sum).collect();
+    normalize(&mut sums, false);
+    Some(sums)
+}
+
+fn sum(points: &Points) -> i64 {
+    points.iter().zip(MEASURES).map(|(points, (_, weight))| points * weight).sum()
+}
+
+/// The node with the most points, one of the best by lot, and the next.
+fn choose(snapshot: &Snapshot, pod: &Pod, feasible: &[usize], points: &[Points], placement: &mut Placement) {
+    let mut best: Option<(i64, usize)> = None;
+    let mut second: Option<(i64, usize)> = None;
+    let mut equals = 0;
+    for (at, points) in points.iter().enumerate() {
+        let total = sum(points);
+        let is_better = match best {
+            Some((most, _)) if total == most => {
+                equals += 1;
+                draw(pod, at).is_multiple_of(equals)
+            }
+            Some((most, _)) if total < most => false,
+            _ => {
+                equals = 1;
+                true
+            }
+        };
+        let loser = if is_better { best.replace((total, at)) } else { Some((total, at)) };
+        if let Some(loser) = loser
+            && second.is_none_or(|(most, _)| loser.0 > most)
+        {
+            second = Some(loser);
+        }
+    }
+    let named = |found: Option<(i64, usize)>| {
+        let (total, at) = found?;
+        Some((snapshot.slots.get(*feasible.get(at)?)?.node.metadata.name.clone(), total))
+    };
+    (placement.chosen, placement.runner_up) = (named(best), named(second));
+    if let (Some((most, first)), Some((less, next))) = (best, second)
+        && most > less
+        && let (Some(first), Some(next)) = (points.get(first), points.get(next))
+    {
+        let ahead = |measure: usize| {
+            let points = |all: &Points| all.get(measure).copied().unwrap_or(0);
+            MEASURES.get(measure).map_or(0, |(_, weight)| (points(first) - points(next)) * weight)
+        };
+        let most = (0..MEASURES.len()).rev().max_by_key(|measure| ahead(*measure));
+        placement.chiefly = most.and_then(|measure| MEASURES.get(measure)).map_or("", |(words, _)| words);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{cluster, labelled, pod, put};
+    use super::*;
+    use crate::api::Uid;
+
+    fn placed(cache: &Objects, pod: &Pod, start: &mut usize) -> Placement {
+        let mut snapshot = Snapshot::default();
+        snapshot.refresh(cache);
+        let query = Query::new(&mut snapshot, cache, pod, Vec::new());
+        place(&mut snapshot, cache, &query, start)
+    }
+
+    /// The figures of `numFeasibleNodesToFind`'s own comment and tests, v1.36.
+    #[test]
+    fn of_many_nodes_a_share_is_enough() {
+        let found = [10, 99, 100, 500, 1000, 5000, 6000].map(enough_nodes);
+        assert_eq!(found, [10, 99, 100, 230, 420, 500, 300]);
+    }
+
+    #[test]
+    fn the_search_goes_on_where_it_ended() {
+        let cache = cluster(300, |_, _| {});
+        let mut start = 0;
+        let placement = placed(&cache, &pod("p", "100m"), &mut start);
+        assert_eq!((placement.fitting, placement.seen, start), (144, 144, 144));
+        placed(&cache, &pod("p", "100m"), &mut start);
+        placed(&cache, &pod("p", "100m"), &mut start);
+        assert_eq!(start, 132);
+    }
+
+    #[test]
+    fn equals_are_drawn_evenly() {
+        let cache = cluster(4, |_, _| {});
+        let mut counts = std::collections::BTreeMap::new();
+        for uid in 0..400_u128 {
+            let mut pod = pod("p", "100m");
+            pod.metadata.uid = Uid(uid * 0x9e37_79b9_7f4a_7c15);
+            let placement = placed(&cache, &pod, &mut 0);
+            *counts.entry(placement.chosen.map(|(node, _)| node.to_string())).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 4, "{counts:?}");
+        assert!(counts.values().all(|count| (60..=140).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn the_node_with_more_room_is_chosen_and_the_reason_told() {
+        let mut cache = cluster(2, |_, _| {});
+        put(&mut cache, "a", 0, ("app", "x"));
+        super::super::testing::put_pod(&mut cache, labelled(pod("b", "3"), "app", "y"), 0);
+        let placement = placed(&cache, &pod("p", "500m"), &mut 0);
+        assert_eq!(placement.chosen.map(|(node, _)| node.to_string()), Some("n1".into()));
+        assert_eq!((placement.fitting, placement.chiefly), (2, "free room"));
+        let placement = placed(&cache, &pod("p", "2"), &mut 0);
+        assert_eq!((placement.fitting, placement.reasons()), (1, "1 Insufficient cpu".into()));
+    }
+
+    /// Recording `x7_daemonset`.
+    #[test]
+    fn a_pod_that_names_its_node_is_held_to_it() {
+        let cache = cluster(4, |_, _| {});
+        let mut wanted = pod("p", "8");
+        let requirement = crate::api::LabelSelectorRequirement {
+            key: "metadata.name".into(),
+            operator: "In".into(),
+            values: vec!["n2".into()],
+        };
+        let term = crate::api::NodeSelectorTerm { match_fields: vec![requirement], ..Default::default() };
+        let required = Some(crate::api::NodeSelector { node_selector_terms: vec![term] });
+        let affinity = crate::api::NodeAffinity { required, ..Default::default() };
+        let affinity = crate::api::Affinity { node_affinity: Some(affinity), ..Default::default() };
+        std::rc::Rc::make_mut(&mut wanted.spec).affinity = Some(affinity.into());
+        let placement = placed(&cache, &wanted, &mut 0);
+        assert_eq!(
+            placement.message(),
+            "0/4 nodes are available: 1 Insufficient cpu, 3 node(s) didn't satisfy plugin(s) [NodeAffinity]."
+        );
+    }
+
+    #[test]
+    fn what_a_node_has_of_other_resources_counts_as_well() {
+        let cache = cluster(1, |_, _| {});
+        let mut wanted = pod("p", "1");
+        let spec = std::rc::Rc::make_mut(&mut wanted.spec);
+        spec.containers[0].resources.requests.insert("nvidia.com/gpu".into(), "1".parse().unwrap());
+        let placement = placed(&cache, &wanted, &mut 0);
+        assert_eq!(placement.message(), "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
+    }
+}
