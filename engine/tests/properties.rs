@@ -2,8 +2,9 @@
 
 use loopscope_engine::api::{Kind, Object, ObjectKey};
 use loopscope_engine::client::What;
+use loopscope_engine::environment::Behavior;
 use loopscope_engine::sim::Millis;
-use loopscope_engine::world::{Command, Scenario, Simulation, Target};
+use loopscope_engine::world::{Command, Scenario, Simulation, Subject, Target};
 use proptest::prelude::*;
 
 /// One thing to do, with indexes into whatever is there at that moment.
@@ -16,6 +17,11 @@ enum Deed {
     Power(u8, bool),
     Cordon(u8, bool),
     Apply(u8),
+    Cut(u8, bool),
+    Ready(usize, bool),
+    CrashContainer(usize, i32),
+    CrashProcess(bool),
+    Misbehave(u8, bool),
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
@@ -27,6 +33,11 @@ fn deed() -> impl Strategy<Value = Deed> {
         (1..4_u8, any::<bool>()).prop_map(|(node, on)| Deed::Power(node, on)),
         (1..4_u8, any::<bool>()).prop_map(|(node, on)| Deed::Cordon(node, on)),
         (0..2_u8).prop_map(Deed::Apply),
+        (1..4_u8, any::<bool>()).prop_map(|(node, on)| Deed::Cut(node, on)),
+        (any::<usize>(), any::<bool>()).prop_map(|(index, ready)| Deed::Ready(index, ready)),
+        (any::<usize>(), 0..3_i32).prop_map(|(index, code)| Deed::CrashContainer(index, code)),
+        any::<bool>().prop_map(Deed::CrashProcess),
+        (0..3_u8, any::<bool>()).prop_map(|(tag, on)| Deed::Misbehave(tag, on)),
     ]
 }
 
@@ -59,6 +70,34 @@ fn command(simulation: &Simulation, deed: &Deed) -> Option<Command> {
         Deed::Power(node, false) => Command::StopNode { node: format!("node-{node}") },
         Deed::Cordon(node, on) => Command::Cordon { node: format!("node-{node}"), on: *on },
         Deed::Apply(which) => Command::Apply { manifest: manifest(*which) },
+        Deed::Cut(node, true) => Command::CutNode { node: format!("node-{node}") },
+        Deed::Cut(node, false) => Command::HealNode { node: format!("node-{node}") },
+        Deed::Ready(index, ready) => {
+            let pod = nth(simulation, Kind::Pod, *index)?;
+            Command::SetReady { namespace: pod.namespace, pod: pod.name, ready: *ready }
+        }
+        Deed::CrashContainer(index, code) => {
+            let pod = nth(simulation, Kind::Pod, *index)?;
+            Command::CrashContainer { namespace: pod.namespace, pod: pod.name, container: "app".into(), code: *code }
+        }
+        Deed::CrashProcess(manager) => {
+            let process = if *manager { "kube-controller-manager" } else { "kube-scheduler" };
+            Command::CrashController { process: process.into() }
+        }
+        Deed::Misbehave(tag, on) => {
+            let image = format!("app:v{tag}");
+            let usual = Behavior::usual(&image);
+            let behavior = match *tag {
+                0 => Behavior { exit: Some((3_000, 1)), ..usual },
+                1 => Behavior { is_missing: true, ..usual },
+                _ => Behavior { lapse: Some((1_000, 8_000)), ignores_term: true, ..usual },
+            };
+            let subject = Subject::Image(image);
+            match on {
+                true => Command::SetBehavior { subject, behavior },
+                false => Command::RestoreBehavior { subject },
+            }
+        }
     })
 }
 
@@ -111,6 +150,23 @@ fn writes(simulation: &Simulation) -> usize {
     simulation.trace().events().filter(|event| matches!(event.what, What::Wrote { .. })).count()
 }
 
+/// Takes back all that a person has broken.
+fn calm(simulation: &mut Simulation) {
+    for node in 1..=3 {
+        simulation.dispatch(Command::StartNode { node: format!("node-{node}") });
+        simulation.dispatch(Command::HealNode { node: format!("node-{node}") });
+        simulation.dispatch(Command::Cordon { node: format!("node-{node}"), on: false });
+    }
+    for tag in 0..4 {
+        simulation.dispatch(Command::RestoreBehavior { subject: Subject::Image(format!("app:v{tag}")) });
+    }
+    let keys: Vec<ObjectKey> = simulation.api().objects().of_kind(Kind::Pod).map(Object::key).collect();
+    for key in keys {
+        let (namespace, pod) = (key.namespace.to_string(), key.name.to_string());
+        simulation.dispatch(Command::SetReady { namespace, pod, ready: true });
+    }
+}
+
 fn stable(deeds: &[(Deed, u64)], seed: u64) -> Result<(), TestCaseError> {
     let mut simulation = Simulation::new(Scenario::empty(seed));
     for which in 0..2 {
@@ -123,10 +179,7 @@ fn stable(deeds: &[(Deed, u64)], seed: u64) -> Result<(), TestCaseError> {
         }
         check_invariants(&simulation)?;
     }
-    for node in 1..=3 {
-        simulation.dispatch(Command::StartNode { node: format!("node-{node}") });
-        simulation.dispatch(Command::Cordon { node: format!("node-{node}"), on: false });
-    }
+    calm(&mut simulation);
     run_for(&mut simulation, 900_000)?;
     check_convergence(&simulation)?;
     let before = writes(&simulation);

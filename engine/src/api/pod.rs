@@ -119,6 +119,7 @@ record!(Toleration {
 pub struct PodStatus {
     pub conditions: Vec<Condition>,
     pub container_statuses: Vec<ContainerStatus>,
+    pub init_container_statuses: Vec<ContainerStatus>,
     pub host_ip: String,
     pub message: String,
     /// Where pods are leaving to make room for this one.
@@ -136,6 +137,7 @@ pub struct PodStatus {
 record!(PodStatus {
     conditions "conditions",
     container_statuses "containerStatuses",
+    init_container_statuses "initContainerStatuses",
     host_ip "hostIP",
     message "message",
     nominated_node_name "nominatedNodeName",
@@ -286,7 +288,12 @@ impl Pod {
     }
 
     pub fn restarts(&self) -> i32 {
-        self.status.container_statuses.iter().map(|status| status.restart_count).sum()
+        self.statuses().map(|status| status.restart_count).sum()
+    }
+
+    /// The statuses of all containers, init containers first.
+    pub fn statuses(&self) -> impl Iterator<Item = &ContainerStatus> {
+        self.status.init_container_statuses.iter().chain(&self.status.container_statuses)
     }
 }
 

@@ -14,6 +14,8 @@ pub enum Reason {
     NotFound,
     /// Eviction against a disruption budget.
     TooManyRequests,
+    /// No answer came.
+    Timeout,
 }
 
 /// One field that is wrong.
@@ -46,6 +48,14 @@ impl ApiError {
 
     pub fn already_exists(key: &ObjectKey) -> Self {
         Self::new(Reason::AlreadyExists, format!("{} \"{}\" already exists", key.kind.qualified_plural(), key.name))
+    }
+
+    /// What a client makes of a request that nobody answers.
+    pub fn timeout(method: &str, key: &ObjectKey) -> Self {
+        let path = format!("{}/{}", key.kind.plural(), key.name);
+        let message =
+            format!("{method} {path}: context deadline exceeded (Client.Timeout exceeded while awaiting headers)");
+        Self::new(Reason::Timeout, message)
     }
 
     pub fn conflict(key: &ObjectKey) -> Self {
@@ -92,6 +102,7 @@ impl ApiError {
             Reason::Invalid => 422,
             Reason::NotFound => 404,
             Reason::TooManyRequests => 429,
+            Reason::Timeout => 504,
         }
     }
 }

@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
 
+use crate::api::ObjectKey;
 use crate::sim::Digest;
 
 /// How an image and the program inside it behave. Times in ms.
@@ -20,6 +22,24 @@ pub struct Behavior {
     pub exit: Option<(u64, i32)>,
     /// The registry does not have it.
     pub is_missing: bool,
+    /// Only the first run ends by itself.
+    #[serde(default)]
+    pub exits_once: bool,
+    /// When it ends by itself, it is the kernel that kills it for its memory.
+    #[serde(default)]
+    pub is_oom: bool,
+    /// It calls itself unready: from so long after its start, for so long.
+    #[serde(default)]
+    pub lapse: Option<(u64, u64)>,
+    /// From so long after its start it answers nothing any more.
+    #[serde(default)]
+    pub hang_ms: Option<u64>,
+    /// It does not heed the request to stop.
+    #[serde(default)]
+    pub ignores_term: bool,
+    /// How long an exec or HTTP hook before the stop takes.
+    #[serde(default)]
+    pub hook_ms: u64,
 }
 
 impl Behavior {
@@ -36,16 +56,45 @@ impl Behavior {
             stop_ms: 600 + spread(44, 2400),
             exit: None,
             is_missing: false,
+            exits_once: false,
+            is_oom: false,
+            lapse: None,
+            hang_ms: None,
+            ignores_term: false,
+            hook_ms: 500,
         }
+    }
+
+    /// When and how a run ends by itself.
+    pub fn end_of(&self, run: i32) -> Option<(u64, i32)> {
+        self.exit.filter(|_| run == 0 || !self.exits_once).map(|(ms, code)| (ms, if self.is_oom { 137 } else { code }))
     }
 }
 
-/// The behavior of every image: those that were described, and the usual for the rest.
+/// The behavior of every image: those that were described, and the usual for the rest. `@namespace/name` is a pod
+/// that behaves in a way of its own; no image is named so.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Behaviors(pub BTreeMap<String, Behavior>);
 
 impl Behaviors {
     pub fn of(&self, image: &str) -> Behavior {
         self.0.get(image).copied().unwrap_or_else(|| Behavior::usual(image))
+    }
+
+    /// How the program of an image behaves in a pod.
+    pub fn within(&self, pod: &ObjectKey, image: &str) -> Behavior {
+        let pods = (Bound::Included("@"), Bound::Excluded("A"));
+        let own = self.0.range::<str, _>(pods).next().and_then(|_| self.0.get(&Self::pod(pod)));
+        own.copied().unwrap_or_else(|| self.of(image))
+    }
+
+    /// Whether somebody described how the program of an image behaves in a pod.
+    pub fn describes(&self, pod: &ObjectKey, image: &str) -> bool {
+        self.0.contains_key(image) || self.0.contains_key(&Self::pod(pod))
+    }
+
+    /// The entry of a pod.
+    pub fn pod(key: &ObjectKey) -> String {
+        format!("@{}/{}", key.namespace, key.name)
     }
 }

@@ -88,14 +88,28 @@ fn card(simulation: &Simulation, node: &Node) -> NodeCard {
         cpu: Capacity { used: usage.cpu_milli, total: node.allocatable("cpu").milli() },
         memory: Capacity { used: usage.memory_bytes / mebi, total: node.allocatable("memory").units() / mebi },
         pods,
-        message: (class == NodeClass::Unreachable).then(|| outlook(simulation, node)),
+        message: message(simulation, node, class),
     }
+}
+
+/// What there is to say of a node that is not simply ready.
+fn message(simulation: &Simulation, node: &Node, class: NodeClass) -> Option<String> {
+    let name = &node.metadata.name;
+    if class == NodeClass::Unreachable {
+        return Some(outlook(simulation, node));
+    }
+    if simulation.is_cut(name) {
+        return Some(format!("{name} is cut off; the API server has not noticed yet."));
+    }
+    let ready = condition(&node.status.conditions, "Ready").filter(|_| class == NodeClass::NotReady)?;
+    Some(ready.message.clone())
 }
 
 /// What is known of an unreachable node, and what will come of it.
 fn outlook(simulation: &Simulation, node: &Node) -> String {
     let name = &node.metadata.name;
-    let said = format!("The API server shows what {name} last said.");
+    let cut = if simulation.is_cut(name) { " It is cut off: its containers go on." } else { "" };
+    let said = format!("The API server shows what {name} last said.{cut}");
     let taint = node.spec.taints.iter().find(|taint| taint.effect == "NoExecute");
     let Some(added) = taint.and_then(|taint| taint.time_added) else {
         return said;

@@ -17,6 +17,6 @@ pub use causes::{event, events, why};
 pub use frame::{announce, first_key, frame};
 pub use inspect::inspect;
 pub use model::*;
-pub use pods::classify;
+pub use pods::{classify, status_word};
 pub use words::age;
 pub use yaml::to_yaml;

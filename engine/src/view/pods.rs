@@ -2,50 +2,80 @@
 
 use super::{Countdown, PodClass, PodRow};
 use crate::api::{ContainerState, Name, Node, Object, ObjectKey, Pod, condition};
-use crate::client::ContainerPhase;
-use crate::controllers::kubelet::restart_delay;
+use crate::client::Pull;
+use crate::controllers::kubelet::{pull_delay, restart_at};
 use crate::world::Simulation;
 
-/// The reason that a container waits or ended, the first that has one.
-fn reason(pod: &Pod) -> &str {
-    let of = |state: &ContainerState| match state {
-        ContainerState::Waiting(it) => Some(it.reason.clone()),
-        ContainerState::Terminated(it) => Some(it.reason.clone()),
-        ContainerState::Running(_) => None,
-    };
-    let statuses = &pod.status.container_statuses;
-    let found = statuses.iter().find(|status| of(&status.state).is_some_and(|reason| !reason.is_empty()));
-    match found.map(|status| &status.state) {
-        Some(ContainerState::Waiting(it)) => &it.reason,
-        Some(ContainerState::Terminated(it)) => &it.reason,
-        _ => "",
+/// A pod's STATUS as `kubectl get pods` prints it (`printPod` in `pkg/printers/internalversion/printers.go`, v1.36).
+pub fn status_word(pod: &Pod) -> String {
+    match pod.is_terminating() {
+        true if pod.status.reason == "NodeLost" => "Unknown".into(),
+        true if !pod.is_finished() => "Terminating".into(),
+        _ => reason(pod),
     }
+}
+
+/// Why a pod is as it is, whether or not it is to go.
+fn reason(pod: &Pod) -> String {
+    if let Some(word) = init_word(pod) {
+        return word;
+    }
+    let mut word = if pod.status.reason.is_empty() { pod.status.phase.clone() } else { pod.status.reason.clone() };
+    let mut runs = false;
+    for status in pod.status.container_statuses.iter().rev() {
+        match &status.state {
+            ContainerState::Waiting(it) if !it.reason.is_empty() => word.clone_from(&it.reason),
+            ContainerState::Terminated(it) if !it.reason.is_empty() => word.clone_from(&it.reason),
+            ContainerState::Terminated(it) => word = format!("ExitCode:{}", it.exit_code),
+            ContainerState::Running(_) if status.ready => runs = true,
+            _ => {}
+        }
+    }
+    match word.as_str() {
+        "Completed" if runs && pod.is_ready() => "Running".into(),
+        "Completed" if runs => "NotReady".into(),
+        _ => word,
+    }
+}
+
+/// What holds the init containers up; nothing once they are through.
+fn init_word(pod: &Pod) -> Option<String> {
+    let statuses = &pod.status.init_container_statuses;
+    let stays = |at: usize| pod.spec.init_containers.get(at).is_some_and(|it| it.is_sidecar());
+    for (at, status) in statuses.iter().enumerate() {
+        return Some(match &status.state {
+            ContainerState::Terminated(it) if it.exit_code == 0 => continue,
+            _ if stays(at) && status.started => continue,
+            ContainerState::Terminated(it) if it.reason.is_empty() => format!("Init:ExitCode:{}", it.exit_code),
+            ContainerState::Terminated(it) => format!("Init:{}", it.reason),
+            ContainerState::Waiting(it) if !matches!(it.reason.as_str(), "" | "PodInitializing") => {
+                format!("Init:{}", it.reason)
+            }
+            _ => format!("Init:{at}/{}", pod.spec.init_containers.len()),
+        });
+    }
+    None
 }
 
 /// The class of a pod as the API server reports it; the first rule that fits wins, in the order of kubectl's printer.
 pub fn classify(pod: &Pod, node: Option<&Node>) -> PodClass {
-    let reason = reason(pod);
     if node.is_some_and(|node| node.readiness() == "Unknown") && !pod.is_finished() {
         return PodClass::Unknown;
     }
     if pod.is_terminating() {
         return PodClass::Terminating;
     }
-    match reason {
+    let reason = reason(pod);
+    match reason.strip_prefix("Init:").unwrap_or(&reason) {
         "CrashLoopBackOff" => return PodClass::CrashLoop,
-        "ImagePullBackOff" | "ErrImagePull" => return PodClass::ImageError,
+        "ImagePullBackOff" | "ErrImagePull" | "ErrImageNeverPull" => return PodClass::ImageError,
+        "OOMKilled" | "Error" => return PodClass::Failed,
         _ => {}
     }
-    if pod.status.phase == "Failed" || matches!(reason, "OOMKilled" | "Error") {
-        return PodClass::Failed;
-    }
-    if pod.status.phase == "Succeeded" {
-        return PodClass::Completed;
-    }
-    if !pod.is_assigned() {
-        return PodClass::Pending;
-    }
     match (pod.status.phase.as_str(), pod.is_ready()) {
+        ("Failed", _) => PodClass::Failed,
+        ("Succeeded", _) => PodClass::Completed,
+        _ if !pod.is_assigned() => PodClass::Pending,
         ("Running", true) => PodClass::Ready,
         ("Running", false) => PodClass::NotReady,
         _ => PodClass::Creating,
@@ -94,16 +124,17 @@ fn word(simulation: &Simulation, pod: &Pod, class: PodClass, node: Option<&Node>
     match class {
         PodClass::Ready => "Ready".into(),
         PodClass::Completed => "Completed".into(),
-        PodClass::Creating => "Creating".into(),
+        PodClass::Creating => match reason(pod) {
+            word if word.starts_with("Init:") => word,
+            _ => "Creating".into(),
+        },
         PodClass::NotReady => "Not ready".into(),
         PodClass::Pending => "Pending".into(),
         PodClass::Terminating => "Terminating".into(),
         PodClass::ImageError => "Image error".into(),
         PodClass::CrashLoop => format!("Crash loop {}", pod.restarts()),
-        PodClass::Failed => match reason(pod) {
-            "" | "Error" => "Failed".into(),
-            reason => reason.into(),
-        },
+        PodClass::Failed if reason(pod) == "OOMKilled" => "OOMKilled".into(),
+        PodClass::Failed => "Failed".into(),
         PodClass::Unknown => {
             let since = node
                 .and_then(|node| condition(&node.status.conditions, "Ready"))
@@ -122,15 +153,15 @@ fn countdown(simulation: &Simulation, pod: &Pod, class: PodClass) -> Option<Coun
             let left_ms = u64::try_from(until - simulation.wall_millis()).unwrap_or(0).min(total_ms);
             (total_ms > 0).then_some(Countdown { left_ms, total_ms })
         }
-        PodClass::CrashLoop => {
+        PodClass::CrashLoop | PodClass::ImageError => {
             let machine = simulation.machines().get(&pod.spec.node_name)?;
             let record = machine.runtime.pods.get(&pod.metadata.uid)?;
-            let (at, delay) = record.containers.iter().find_map(|it| match it.phase {
-                ContainerPhase::Exited { at, .. } => Some((at, restart_delay(it.crashes))),
-                _ => None,
+            let (until, total) = record.containers.iter().find_map(|it| match it.pull {
+                Pull::Failed { at } => Some((at + pull_delay(it.failed_pulls), pull_delay(it.failed_pulls))),
+                _ => it.back_off.zip(restart_at(it)).map(|(back_off, until)| (until, back_off.delay)),
             })?;
-            let left_ms = (at + delay).since(simulation.now()).0;
-            (delay.0 > 0).then_some(Countdown { left_ms, total_ms: delay.0 })
+            let left_ms = until.since(simulation.now()).0.min(total.0);
+            (total.0 > 0).then_some(Countdown { left_ms, total_ms: total.0 })
         }
         _ => None,
     }

@@ -1,7 +1,9 @@
 use serde::{Deserialize, Serialize};
 
+use super::NodeSetup;
 use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::{PatchType, Propagation};
+use crate::environment::Behavior;
 use crate::manifest::Diagnostic;
 use crate::sim::Time;
 
@@ -26,16 +28,46 @@ impl From<&ObjectKey> for Target {
     }
 }
 
+/// Whose behavior: that of all programs of an image, or of one pod.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Subject {
+    Image(String),
+    Pod {
+        #[serde(default)]
+        namespace: String,
+        name: String,
+    },
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Subject::Image(image) => write!(f, "image {image}"),
+            Subject::Pod { name, .. } => write!(f, "pod/{name}"),
+        }
+    }
+}
+
 /// Everything that a person can do. There is no other way into the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "do")]
 pub enum Command {
     /// `kubectl apply -f -`
-    Apply { manifest: String },
+    Apply {
+        manifest: String,
+    },
     /// `kubectl scale`
-    Scale { target: Target, replicas: i32 },
+    Scale {
+        target: Target,
+        replicas: i32,
+    },
     /// `kubectl set image`
-    SetImage { target: Target, container: String, image: String },
+    SetImage {
+        target: Target,
+        container: String,
+        image: String,
+    },
     /// `kubectl patch`
     Patch {
         target: Target,
@@ -53,13 +85,73 @@ pub enum Command {
         grace: Option<i64>,
     },
     /// The eviction of a pod, as `kubectl drain` asks for it.
-    Evict { target: Target },
+    Evict {
+        target: Target,
+    },
     /// `kubectl cordon` and `uncordon`
-    Cordon { node: String, on: bool },
+    Cordon {
+        node: String,
+        on: bool,
+    },
     /// Cuts a node's power.
-    StopNode { node: String },
+    StopNode {
+        node: String,
+    },
     /// Gives it back.
-    StartNode { node: String },
+    StartNode {
+        node: String,
+    },
+    /// Cuts a node off from the API server. Its kubelet and its containers go on.
+    CutNode {
+        node: String,
+    },
+    /// Gives it its network back.
+    HealNode {
+        node: String,
+    },
+    /// Switches on a machine that was not there before; it joins by itself.
+    AddNode {
+        node: NodeSetup,
+    },
+    /// Switches a machine off and deletes its Node object.
+    RemoveNode {
+        node: String,
+    },
+    /// Lets an image's programs, or those of one pod, behave in another way from now on.
+    SetBehavior {
+        subject: Subject,
+        behavior: Behavior,
+    },
+    /// Lets them behave as those that nobody described.
+    RestoreBehavior {
+        subject: Subject,
+    },
+    /// Makes a pod's programs answer readiness probes in this way from now on.
+    SetReady {
+        #[serde(default)]
+        namespace: String,
+        pod: String,
+        ready: bool,
+    },
+    /// Ends a container's process with an exit code.
+    CrashContainer {
+        #[serde(default)]
+        namespace: String,
+        pod: String,
+        container: String,
+        code: i32,
+    },
+    /// Ends `kube-controller-manager` or `kube-scheduler`; requests under way arrive all the same.
+    StopController {
+        process: String,
+    },
+    StartController {
+        process: String,
+    },
+    /// As `StopController`; it comes back by itself a second later.
+    CrashController {
+        process: String,
+    },
 }
 
 impl Command {

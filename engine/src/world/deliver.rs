@@ -20,7 +20,7 @@ impl Simulation {
             let process = self.processes.get(process)?;
             let concerned = process.kind.watches(&change.object)
                 || change.old.as_ref().is_some_and(|old| process.kind.watches(old));
-            (process.is_up && concerned).then_some(())
+            (process.is_up && !process.is_cut && concerned).then_some(())
         };
         let node = match &change.object {
             Object::Pod(pod) => &pod.spec.node_name,
@@ -35,7 +35,9 @@ impl Simulation {
 
     /// A watch tells a process of a change.
     pub(super) fn deliver(&mut self, process: usize, version: u64) {
-        let Some(it) = self.processes.get(process).filter(|it| it.is_up && it.version < version) else { return };
+        let Some(it) = self.processes.get(process).filter(|it| it.is_up && !it.is_cut && it.version < version) else {
+            return;
+        };
         let Some(change) = self.api.change(version).cloned() else {
             // The log no longer reaches back: the answer is 410 Gone, and the client lists again.
             let cause = Seq(it.loops.first().map_or(0, |_| self.trace.last_seq().0));
@@ -165,11 +167,14 @@ impl Simulation {
         let it = &mut self.processes[process];
         it.is_up = true;
         it.epoch += 1;
+        let is_cut = it.is_cut;
         let first = match it.kind {
             ProcessKind::Kubelet(_) => Millis(200),
             _ => Millis(0),
         };
-        self.list(process, cause);
+        if !is_cut {
+            self.list(process, cause);
+        }
         self.start_clocks(process, first, cause);
     }
 }

@@ -5,6 +5,7 @@
 
 mod command;
 mod deliver;
+mod faults;
 mod process;
 mod scenario;
 mod setup;

@@ -73,6 +73,8 @@ impl ProcessKind {
 pub struct Process {
     pub kind: ProcessKind,
     pub is_up: bool,
+    /// Nothing reaches it, and nothing of it reaches the API server.
+    pub is_cut: bool,
     pub cache: Objects,
     /// The version up to which the cache has heard.
     pub version: u64,

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::api::Labels;
 use crate::environment::Behaviors;
 
 /// One node at the start.
@@ -12,11 +13,13 @@ pub struct NodeSetup {
     /// Such as `4Gi`.
     pub memory: String,
     pub pods: u32,
+    #[serde(default)]
+    pub labels: Labels,
 }
 
 impl NodeSetup {
     pub fn named(name: impl Into<String>, cpu: &str, memory: &str) -> Self {
-        Self { name: name.into(), cpu: cpu.into(), memory: memory.into(), pods: 110 }
+        Self { name: name.into(), cpu: cpu.into(), memory: memory.into(), pods: 110, labels: Labels::new() }
     }
 }
 

@@ -4,13 +4,10 @@ use std::rc::Rc;
 
 use super::process::{Loop, Process, ProcessKind};
 use super::{NodeSetup, Simulation};
-use crate::api::{
-    Labels, Lease, LeaseSpec, MicroTime, Name, Namespace, Node, NodeSpec, NodeStatus, Object, ObjectMeta,
-    PriorityClass, Quantity,
-};
+use crate::api::{Name, Namespace, Object, ObjectMeta, PriorityClass};
 use crate::apiserver::{Objects, Request, Verb};
 use crate::client::{Author, LoopIndex};
-use crate::controllers::kubelet::report_well;
+use crate::controllers::kubelet::{fresh_lease, register};
 use crate::environment::Machine;
 use crate::sim::{Millis, Seq};
 
@@ -57,38 +54,17 @@ impl Simulation {
 
     fn add_node(&mut self, began: Seq, setup: &NodeSetup) {
         let name = Name::from(setup.name.as_str());
-        let now = self.wall();
-        let mut status = NodeStatus::default();
-        let quantity = |text: &str| text.parse::<Quantity>().unwrap_or_default();
-        for (resource, amount) in [
-            ("cpu", quantity(&setup.cpu)),
-            ("memory", quantity(&setup.memory)),
-            ("pods", Quantity::from_units(setup.pods.into())),
-        ] {
-            status.allocatable.insert(resource.into(), amount);
-            status.capacity.insert(resource.into(), amount);
-        }
-        let mut labels = Labels::new();
-        for (key, value) in [("hostname", setup.name.as_str()), ("os", "linux"), ("arch", "amd64")] {
-            labels.insert(format!("kubernetes.io/{key}"), value.into());
-        }
-        let metadata = ObjectMeta { name: name.clone(), labels, ..ObjectMeta::default() };
-        let mut node = Node { metadata, spec: NodeSpec::default(), status, ..Node::default() };
-        report_well(&mut node, now);
+        let mut machine = Machine::new();
+        // A scenario's own machines are sound.
+        machine.runtime.hardware = setup.hardware().unwrap_or_default();
+        let node = register(&name, &machine.runtime.hardware, true, self.wall());
         self.seed(began, Object::Node(Rc::new(node)));
-        let metadata = ObjectMeta { name: name.clone(), namespace: "kube-node-lease".into(), ..ObjectMeta::default() };
-        let spec = LeaseSpec {
-            holder_identity: setup.name.clone(),
-            lease_duration_seconds: 40,
-            renew_time: Some(MicroTime(self.wall_millis())),
-            ..LeaseSpec::default()
-        };
-        self.seed(began, Object::Lease(Rc::new(Lease { metadata, spec, ..Lease::default() })));
-        self.machines.insert(name, Machine::new());
+        self.seed(began, Object::Lease(Rc::new(fresh_lease(&name, self.wall_millis()))));
+        self.machines.insert(name, machine);
     }
 
     /// Adds a process and starts it; its loops' own clocks come round for the first time after `first_tick`.
-    fn start_process(&mut self, kind: ProcessKind, cause: Seq, first_tick: Millis) {
+    pub(super) fn start_process(&mut self, kind: ProcessKind, cause: Seq, first_tick: Millis) {
         let index = self.processes.len();
         let mut loops = Vec::new();
         for (name, workers, reconciler) in kind.loops() {
@@ -98,7 +74,15 @@ impl Simulation {
         if let ProcessKind::Kubelet(node) = &kind {
             self.kubelets.insert(node.clone(), index);
         }
-        self.processes.push(Process { kind, is_up: true, cache: Objects::default(), version: 0, loops, epoch: 0 });
+        self.processes.push(Process {
+            kind,
+            is_up: true,
+            is_cut: false,
+            cache: Objects::default(),
+            version: 0,
+            loops,
+            epoch: 0,
+        });
         self.list(index, cause);
         self.start_clocks(index, first_tick, cause);
     }

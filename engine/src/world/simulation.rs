@@ -8,7 +8,7 @@ use crate::apiserver::{
     Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
 };
 use crate::client::{Author, LoopIndex, Note, What};
-use crate::environment::{Machine, Occurrence};
+use crate::environment::{Behaviors, Machine, Occurrence};
 use crate::manifest::{Diagnostic, Document, Severity, Stage};
 use crate::note;
 use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
@@ -28,6 +28,8 @@ pub(super) enum Happening {
     Continue { at: LoopIndex, key: ObjectKey, epoch: u32 },
     /// A loop's own clock comes round.
     Tick { at: LoopIndex, epoch: u32, cause: Option<Seq> },
+    /// A process that crashed is started again.
+    Restart { process: usize, epoch: u32, cause: Seq },
     /// Something happens inside a machine.
     Occur { node: Name, boot: u32, occurrence: Occurrence, cause: Seq },
 }
@@ -100,8 +102,10 @@ pub struct Simulation {
     pub(super) kubelets: Map<Name, usize>,
     pub(super) loops: Vec<Loop>,
     pub(super) machines: Map<Name, Machine>,
-    /// The command that last cut or gave back a machine's power.
-    pub(super) power: Map<Name, Seq>,
+    /// The command that last cut or gave back a machine's power or network.
+    pub(super) faults: Map<Name, Seq>,
+    /// The scenario's, and what a person has changed about them.
+    pub(super) behaviors: Behaviors,
     pub(super) flights: Flights,
     pub(super) journal: Vec<JournalEntry>,
     /// The trace events of the person's commands.
@@ -122,13 +126,15 @@ impl Simulation {
             kubelets: Map::default(),
             loops: Vec::new(),
             machines: Map::default(),
-            power: Map::default(),
+            faults: Map::default(),
+            behaviors: Behaviors::default(),
             flights: Flights::default(),
             journal: Vec::new(),
             commands: Vec::new(),
             origins: Map::default(),
         };
         simulation.api.max_pods = simulation.scenario.max_pods;
+        simulation.behaviors = simulation.scenario.behaviors.clone();
         let began = simulation.trace.record(Time(0), None, false, What::Began);
         simulation.set_up(began);
         simulation
@@ -177,8 +183,18 @@ impl Simulation {
         &self.processes
     }
 
+    /// How images and pods behave now.
+    pub fn behaviors(&self) -> &Behaviors {
+        &self.behaviors
+    }
+
     pub fn machines(&self) -> &Map<Name, Machine> {
         &self.machines
+    }
+
+    /// Whether a node is cut off from the API server.
+    pub fn is_cut(&self, node: &Name) -> bool {
+        self.kubelets.get(node).and_then(|it| self.processes.get(*it)).is_some_and(|it| it.is_cut)
     }
 
     /// The requests under way, with the loops they come from.
@@ -252,6 +268,7 @@ impl Simulation {
             Some(Happening::Release { at, key, epoch }) => self.release(at, &key, epoch),
             Some(Happening::Continue { at, key, epoch }) => self.go_on(at, &key, epoch),
             Some(Happening::Tick { at, epoch, cause }) => self.tick(at, epoch, cause),
+            Some(Happening::Restart { process, epoch, cause }) => self.restart(process, epoch, cause),
             Some(Happening::Occur { node, boot, occurrence, cause }) => self.occur(&node, boot, &occurrence, cause),
             None => {}
         }
@@ -364,8 +381,7 @@ impl Simulation {
                 let done = if on { "cordoned" } else { "uncordoned" };
                 self.request(&target, "kubectl-cordon", Verb::Patch(target.key(), PatchType::Merge, patch), done, seq)
             }
-            Command::StopNode { node } => self.switch(&node, false, seq),
-            Command::StartNode { node } => self.switch(&node, true, seq),
+            other => self.disturb(other, seq),
         }
     }
 
@@ -418,44 +434,14 @@ impl Simulation {
         outcome
     }
 
-    fn switch(&mut self, node: &str, on: bool, seq: Seq) -> Outcome {
-        let name = Name::from(node);
-        let (Some(machine), Some(process)) = (self.machines.get_mut(&name), self.kubelets.get(&name).copied()) else {
-            return refused(&ApiError::not_found(&ObjectKey::node(name)));
-        };
-        if machine.is_on == on {
-            let state = if on { "running" } else { "stopped" };
-            return Outcome { lines: vec![format!("node/{node} is already {state}")], problems: Vec::new() };
-        }
-        self.power.insert(name, seq);
-        if on {
-            machine.power_on();
-            self.start(process, seq);
-        } else {
-            machine.power_off(self.queue.now());
-            self.crash(process);
-        }
-        let done = if on { "started" } else { "stopped" };
-        Outcome { lines: vec![format!("node/{node} {done}")], problems: Vec::new() }
-    }
-
     /// Lets something happen inside a machine, unless its power was cut meanwhile.
     fn occur(&mut self, node: &Name, boot: u32, occurrence: &Occurrence, cause: Seq) {
         let now = self.queue.now();
         let Some(machine) = self.machines.get_mut(node).filter(|machine| machine.is_on && machine.boot == boot) else {
             return;
         };
-        let (happened, planned) = machine.occur(occurrence, &self.scenario.behaviors, now);
-        let mut last = cause;
-        for (pod, note) in happened {
-            let what = What::Happened { node: node.clone(), pod: pod.clone(), note };
-            last = self.trace.record(now, Some(cause), false, what);
-            if let Some(kubelet) = self.kubelets.get(node).copied() {
-                let at = self.processes[kubelet].loops[0];
-                self.enqueue(at, pod, Millis(0), last);
-            }
-        }
-        self.plan_occurrences(node, planned, last);
+        let (happened, planned) = machine.occur(occurrence, &self.behaviors, now);
+        self.report_happenings(node, happened, planned, cause);
     }
 
     pub(super) fn plan_occurrences(&mut self, node: &Name, planned: Vec<(Time, Occurrence)>, cause: Seq) {
@@ -504,8 +490,7 @@ fn describe(command: &Command) -> Note {
         Command::Evict { target } => note!("evicted {} **{}**", kind(target), target.name.clone()),
         Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
         Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),
-        Command::StopNode { node } => note!("killed node **{}**", node.clone()),
-        Command::StartNode { node } => note!("restored node **{}**", node.clone()),
+        other => super::faults::describe(other),
     }
 }
 
@@ -535,7 +520,7 @@ fn problem(error: &ApiError, path: String, message: String) -> Diagnostic {
     }
 }
 
-fn refused(error: &ApiError) -> Outcome {
+pub(super) fn refused(error: &ApiError) -> Outcome {
     Outcome { lines: Vec::new(), problems: vec![problem(error, String::new(), error.message.clone())] }
 }
 

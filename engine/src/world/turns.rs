@@ -6,8 +6,12 @@ use super::Simulation;
 use super::process::{ActiveTurn, Cell, CellAnswer, ProcessKind};
 use super::simulation::{Flight, Happening};
 use crate::api::{Name, ObjectKey};
+use crate::apiserver::ApiError;
 use crate::client::{Action, Author, Context, Facts, LoopIndex, Next, Outcome, Step, Stepped, TurnPhase, What};
 use crate::sim::{Millis, Seq};
+
+/// How long a client waits for an answer (`nodeLeaseDurationSeconds` ¼, kubelet v1.36).
+const CLIENT_TIMEOUT: Millis = Millis(10_000);
 
 impl Simulation {
     /// Begins as many turns as a loop has workers for.
@@ -113,8 +117,9 @@ impl Simulation {
             _ => return None,
         };
         let is_manager = self.processes[self.loops[by.0 as usize].process].kind == ProcessKind::ControllerManager;
-        let off = |node: &Name| self.machines.get(node).is_some_and(|machine| !machine.is_on);
-        is_manager.then(|| self.power.iter().filter(|(node, _)| off(node)).map(|(_, seq)| *seq).max()).flatten()
+        let cut = |node: &Name| self.kubelets.get(node).is_some_and(|it| self.processes[*it].is_cut);
+        let off = |node: &Name| cut(node) || self.machines.get(node).is_some_and(|machine| !machine.is_on);
+        is_manager.then(|| self.faults.iter().filter(|(node, _)| off(node)).map(|(_, seq)| *seq).max()).flatten()
     }
 
     fn publish(&mut self, at: LoopIndex, key: &ObjectKey, events: Vec<crate::apiserver::EventDraft>) {
@@ -146,10 +151,8 @@ impl Simulation {
                     let ProcessKind::Kubelet(node) = self.processes[process].kind.clone() else { continue };
                     let now = self.queue.now();
                     let Some(machine) = self.machines.get_mut(&node) else { continue };
-                    let planned = machine.call(&pod, uid, &call, &self.scenario.behaviors, now);
+                    let planned = machine.call(&pod, uid, &call, &self.behaviors, now);
                     self.plan_occurrences(&node, planned, cause);
-                    // A call that is over at once, such as making room for a pod, may call for the next.
-                    self.loops[at.0 as usize].queue.add(pod, cause);
                 }
             }
         }
@@ -162,6 +165,11 @@ impl Simulation {
     pub(super) fn arrive(&mut self, number: u64) {
         let Some(flight) = self.flights.get(number) else { return };
         let (request, by, cause) = (flight.request.clone(), flight.by, flight.cause);
+        if self.is_cut_off(by) {
+            // It gets nowhere; its sender gives up after a while.
+            self.lose(number);
+            return;
+        }
         let is_background = request.is_background;
         let result = self.execute(&request, Author::Loop(by), cause, is_background);
         if let Some(flight) = self.flights.get_mut(number) {
@@ -170,8 +178,27 @@ impl Simulation {
         self.queue.after(Millis(self.scenario.latency.answer), Happening::Answer(number));
     }
 
+    fn is_cut_off(&self, at: LoopIndex) -> bool {
+        self.loops.get(at.0 as usize).and_then(|it| self.processes.get(it.process)).is_some_and(|it| it.is_cut)
+    }
+
+    /// A request or its answer is lost: to its sender it has timed out.
+    fn lose(&mut self, number: u64) {
+        if let Some(flight) = self.flights.get_mut(number) {
+            let (method, _) = flight.request.method();
+            let key = flight.request.key();
+            flight.outcome = Some(Err(ApiError::timeout(method, &key)));
+        }
+        self.queue.after(CLIENT_TIMEOUT, Happening::Answer(number));
+    }
+
     /// An answer reaches its sender; the last one of a batch lets the turn go on.
     pub(super) fn answer(&mut self, number: u64) {
+        let is_good = |flight: &Flight| !matches!(flight.outcome, Some(Err(_)));
+        if self.flights.get(number).is_some_and(|flight| is_good(flight) && self.is_cut_off(flight.by)) {
+            self.lose(number);
+            return;
+        }
         let Some(flight) = self.flights.remove(number) else { return };
         let it = &mut self.loops[flight.by.0 as usize];
         if self.processes[it.process].epoch != flight.epoch {

@@ -1,25 +1,29 @@
 //! The kubelet: what its node's pods ask for, and the containers that are there.
 //!
-//! Mirrors `pkg/kubelet` v1.36: `syncPod` per pod, the status manager, the lease and node status loops.
+//! Mirrors `pkg/kubelet` v1.36: `syncPod` per pod, the status manager, the prober, the lease and node status loops.
 
 mod decide;
 mod heartbeat;
+mod memory;
+mod probes;
 mod status;
+mod tell;
 
 use std::rc::Rc;
 
-pub use decide::{Work, decide, restart_delay};
-pub use heartbeat::report_well;
-pub use status::{ready_at, report};
+pub use decide::{Work, decide};
+pub use heartbeat::{fresh_lease, register};
+pub use memory::{PodMemory, pull_delay, restart_at};
+pub use status::report;
 
 use super::Recorder;
-use crate::api::{Kind, Name, Object, ObjectKey, Pod};
-use crate::apiserver::{Change, DeleteOptions, EventDraft, Objects, Request, Verb};
+use crate::api::{Kind, Name, Object, ObjectKey, Pod, PodStatus, Uid};
+use crate::apiserver::{Change, ChangeKind, DeleteOptions, EventDraft, Objects, Request, Verb};
 use crate::client::{
     Action, Arg, Context, Facts, Next, Outcome, PodRecord, Reconciler, RuntimeCall, Step, Stepped, Wakeup,
 };
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time};
 
 const MANAGER: &str = "kubelet";
 const RECORDER: Recorder = Recorder("kubelet");
@@ -29,15 +33,18 @@ const HEARTBEAT: Millis = Millis(10_000);
 #[derive(Clone, Debug)]
 pub struct Kubelet {
     node: Name,
+    /// It has made its Node object known, or found it, since it started.
+    is_registered: bool,
+    memory: Map<Uid, PodMemory>,
 }
 
 /// One turn: for a pod, or for the node itself.
 #[derive(Clone, Debug)]
 pub struct Turn {
     stage: Stage,
-    work: Option<Work>,
-    /// What the API says of the pod is out of date.
-    is_stale: bool,
+    works: Vec<Work>,
+    /// What the API does not know yet.
+    status: Option<PodStatus>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,14 +52,22 @@ enum Stage {
     Observe,
     Diff,
     Run,
-    Report,
     Reported,
     Deleted,
 }
 
+/// A pod as the API has it, and its containers on this node.
+#[derive(Clone, Copy)]
+struct Sight<'a> {
+    key: &'a ObjectKey,
+    pod: Option<&'a Rc<Pod>>,
+    uid: Uid,
+    record: Option<&'a PodRecord>,
+}
+
 impl Kubelet {
     pub fn new(node: Name) -> Self {
-        Self { node }
+        Self { node, is_registered: false, memory: Map::default() }
     }
 }
 
@@ -61,13 +76,19 @@ impl Reconciler for Kubelet {
 
     fn concerns(&mut self, change: &Change, _cache: &Objects, _now: Time) -> Vec<Wakeup> {
         match &change.object {
-            Object::Pod(pod) if pod.spec.node_name == self.node => vec![(change.object.key(), Millis(0))],
+            Object::Pod(pod) if pod.spec.node_name == self.node => {
+                let memory = self.memory.get(&pod.metadata.uid);
+                // Its own word about the pod is no news to it.
+                let is_own = change.kind == ChangeKind::Modified
+                    && memory.is_some_and(|memory| memory.version == pod.metadata.resource_version);
+                if is_own { Vec::new() } else { vec![(change.object.key(), Millis(0))] }
+            }
             _ => Vec::new(),
         }
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {
-        Turn { stage: Stage::Observe, work: None, is_stale: false }
+        Turn { stage: Stage::Observe, works: Vec::new(), status: None }
     }
 
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
@@ -76,250 +97,167 @@ impl Reconciler for Kubelet {
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
         if key.kind == Kind::Node {
-            return heartbeat::step(context, &self.node, turn, outcomes);
+            return heartbeat::step(context, &self.node, &mut self.is_registered, turn, outcomes);
         }
-        let pod = context.cache.pod(key);
-        let record = find_record(context, key, pod);
+        let sight = see(context, key);
         match turn.stage {
-            Stage::Observe => observe(context, key, pod, record, turn),
-            Stage::Diff => diff(turn),
-            Stage::Run => run(context, key, pod, record, turn),
-            Stage::Report => report_status(context, key, pod, record, turn),
-            Stage::Reported => reported(context, pod, record, turn, outcomes),
-            Stage::Deleted => deleted(outcomes),
-        }
-    }
-}
-
-/// The pod's containers on this node; for a pod that is gone from the API, whatever is left under its name.
-fn find_record<'a>(
-    context: &Context<'a>,
-    key: &ObjectKey,
-    pod: Option<&Rc<Pod>>,
-) -> Option<(crate::api::Uid, &'a PodRecord)> {
-    let runtime = context.runtime?;
-    let leftover = || {
-        runtime.pods.iter().find(|(uid, record)| record.key == *key && pod.is_none_or(|pod| pod.metadata.uid != **uid))
-    };
-    // Containers of an older pod of the same name must go before the new one can start.
-    if let Some((uid, record)) = leftover().filter(|_| pod.is_none()) {
-        return Some((*uid, record));
-    }
-    let uid = pod?.metadata.uid;
-    runtime.pods.get(&uid).map(|record| (uid, record))
-}
-
-fn observe(
-    context: &Context<'_>,
-    key: &ObjectKey,
-    pod: Option<&Rc<Pod>>,
-    record: Option<(crate::api::Uid, &PodRecord)>,
-    turn: &mut Turn,
-) -> Stepped {
-    let work = decide(pod.map(|pod| &**pod), record.map(|(_, record)| record), context.runtime, context.now);
-    let name = Arg::Short(key.name.clone());
-    let facts: Facts = match pod {
-        None => note!("**{}** is gone from the API", name).into(),
-        Some(pod) if pod.is_terminating() => note!("**{}** is to stop", name).into(),
-        Some(pod) if pod.is_finished() => note!("**{}** has finished", name).into(),
-        Some(_) => note!("**{}** is bound here", name).into(),
-    };
-    let containers = record.map(|(_, record)| record.containers.as_slice()).unwrap_or_default();
-    let up = containers.iter().filter(|container| container.is_up()).count();
-    let detail = match containers.len() {
-        0 => note!("no container here"),
-        n => note!("{} of {} containers run", up, n),
-    };
-    turn.is_stale = pod.zip(record).is_some_and(|(pod, (_, record))| report(pod, record, context).is_some());
-    let has_nothing_to_do = matches!(work, Work::Nothing) && !turn.is_stale;
-    turn.work = Some(work);
-    turn.stage = Stage::Diff;
-    Stepped { is_background: has_nothing_to_do, ..Step::Observe(facts.with(detail)).into() }
-}
-
-fn diff(turn: &mut Turn) -> Stepped {
-    turn.stage = Stage::Run;
-    let work = turn.work.as_ref().unwrap_or(&Work::Nothing);
-    let facts: Facts = match work {
-        Work::Create(spec) => {
-            let n = spec.len();
-            let facts: Facts =
-                note!("**{} − 0 = +{}** {}", n, n, if n == 1 { "container" } else { "containers" }).into();
-            facts.with(note!("nothing of it is here"))
-        }
-        Work::Pull(_, image) => {
-            let facts: Facts = note!("image is **missing**").into();
-            facts.with(note!("{}", image))
-        }
-        Work::Start { container, restart: false, .. } => {
-            let facts: Facts = note!("**{}** does not run", container).into();
-            facts.with(note!("its image is here"))
-        }
-        Work::Start { container, .. } => {
-            let facts: Facts = note!("**{}** has exited", container).into();
-            facts.with(note!("restartPolicy Always"))
-        }
-        Work::BackOff { wait, .. } => {
-            let facts: Facts = note!("waits in **back-off**").into();
-            facts.with(note!("starts again in {}", Arg::Millis(wait.0)))
-        }
-        Work::Stop { .. } => {
-            let facts: Facts = note!("runs, should **not**").into();
-            facts.with(note!("its grace period begins"))
-        }
-        Work::Delete => {
-            let facts: Facts = note!("all containers have **stopped**").into();
-            facts.with(note!("the pod can go"))
-        }
-        Work::Remove => {
-            let facts: Facts = note!("left over, should **not** be").into();
-            facts.with(note!("the pod is gone"))
-        }
-        Work::Nothing if turn.is_stale => {
-            let facts: Facts = note!("the API **knows less**").into();
-            facts.with(note!("its status is out of date"))
-        }
-        Work::Nothing => {
-            let facts: Facts = note!("containers as asked").into();
-            facts.with(note!("the API knows it"))
-        }
-    };
-    let is_background = matches!(work, Work::Nothing) && !turn.is_stale;
-    Stepped { is_background, ..Step::Diff(facts).into() }
-}
-
-fn run(
-    context: &Context<'_>,
-    key: &ObjectKey,
-    pod: Option<&Rc<Pod>>,
-    record: Option<(crate::api::Uid, &PodRecord)>,
-    turn: &mut Turn,
-) -> Stepped {
-    turn.stage = Stage::Report;
-    let uid = record.map(|(uid, _)| uid).or_else(|| pod.map(|pod| pod.metadata.uid)).unwrap_or_default();
-    let order = |call: RuntimeCall| vec![Action::Runtime(key.clone(), uid, call)];
-    let mut events = Vec::new();
-    let (facts, actions): (Facts, _) = match turn.work.as_ref().unwrap_or(&Work::Nothing) {
-        Work::Create(containers) => {
-            (note!("prepare the pod").into(), order(RuntimeCall::Create { containers: containers.clone() }))
-        }
-        Work::Pull(container, image) => {
-            events.push(RECORDER.normal(key, "Pulling", format!("Pulling image \"{image}\"")));
-            (note!("pull **{}**", image).into(), order(RuntimeCall::Pull { container: container.clone() }))
-        }
-        Work::Start { container, image, pulled_in, .. } => {
-            events.push(RECORDER.normal(key, "Pulled", pulled_message(image, *pulled_in)));
-            events.push(RECORDER.normal(key, "Created", "Container created".into()));
-            (note!("start **{}**", container).into(), order(RuntimeCall::Start { container: container.clone() }))
-        }
-        Work::Stop { grace_ms } => {
-            let names =
-                record.map(|(_, record)| record.containers.iter().map(|it| it.name.clone())).into_iter().flatten();
-            events.extend(names.map(|name| RECORDER.normal(key, "Killing", format!("Stopping container {name}"))));
-            let facts: Facts = note!("stop **{}**", Arg::Short(key.name.clone())).into();
-            let facts = facts.with(note!("SIGTERM, {} of grace", Arg::Millis(*grace_ms)));
-            (facts, order(RuntimeCall::Stop { grace_ms: *grace_ms }))
-        }
-        Work::Remove => (note!("remove what is left").into(), order(RuntimeCall::Remove)),
-        Work::BackOff { container, is_new, .. } => {
-            if *is_new {
-                let message = format!("Back-off restarting failed container {container} in pod {}", pod_ref(key, pod));
-                events.push(RECORDER.warning(key, "BackOff", message));
+            Stage::Observe => self.observe(context, sight, turn),
+            Stage::Diff => {
+                turn.stage = Stage::Run;
+                Step::Diff(tell::difference(&turn.works)).into()
             }
-            return Stepped { events, ..report_status(context, key, pod, record, turn) };
+            Stage::Run => self.run(context, sight, turn),
+            Stage::Reported => self.reported(context, sight, turn, outcomes),
+            Stage::Deleted => match outcomes.into_iter().find_map(Result::err) {
+                Some(error) if error.code() != 404 && error.code() != 409 => Step::Fail(error.message).into(),
+                _ => Step::Done(Next::AwaitChange).into(),
+            },
         }
-        Work::Delete | Work::Nothing => return report_status(context, key, pod, record, turn),
-    };
-    Stepped { events, ..Step::Act(facts, actions).into() }
-}
-
-fn pod_ref(key: &ObjectKey, pod: Option<&Rc<Pod>>) -> String {
-    let uid = pod.map(|pod| pod.metadata.uid).unwrap_or_default();
-    format!("{}_{}({uid})", key.name, key.namespace)
-}
-
-fn pulled_message(image: &str, pulled_in: Option<u64>) -> String {
-    match pulled_in {
-        Some(ms) => {
-            let took = if ms >= 1000 { format!("{}.{:03}s", ms / 1000, ms % 1000) } else { format!("{ms}ms") };
-            format!("Successfully pulled image \"{image}\" in {took} ({took} including waiting)")
-        }
-        None => format!("Container image \"{image}\" already present on machine and can be accessed by the pod"),
     }
 }
 
-fn report_status(
-    context: &Context<'_>,
-    key: &ObjectKey,
-    pod: Option<&Rc<Pod>>,
-    record: Option<(crate::api::Uid, &PodRecord)>,
-    turn: &mut Turn,
-) -> Stepped {
-    let (Some(pod), Some((_, record))) = (pod, record) else {
-        if let (Some(pod), Some(Work::Delete)) = (pod, &turn.work) {
+/// The pod's containers on this node. What an older pod of the same name left behind must go before a new one can
+/// start.
+fn see<'a>(context: &Context<'a>, key: &'a ObjectKey) -> Sight<'a> {
+    let pod = context.cache.pod(key);
+    let uid = pod.map(|pod| pod.metadata.uid).unwrap_or_default();
+    let Some(runtime) = context.runtime else { return Sight { key, pod, uid, record: None } };
+    if let Some(record) = runtime.pods.get(&uid) {
+        return Sight { key, pod, uid, record: Some(record) };
+    }
+    match runtime.pods.iter().find(|(_, record)| record.key == *key) {
+        Some((uid, record)) => Sight { key, pod: None, uid: *uid, record: Some(record) },
+        None => Sight { key, pod, uid, record: None },
+    }
+}
+
+impl Kubelet {
+    fn observe(&mut self, context: &Context<'_>, sight: Sight<'_>, turn: &mut Turn) -> Stepped {
+        let Sight { key, pod, uid, record } = sight;
+        let mut events = Vec::new();
+        if let (Some(pod), Some(record)) = (pod, record) {
+            let memory = self.memory.or_default(uid);
+            for (container, noticed) in memory.look(pod, uid, record, context.now) {
+                events.extend(tell::events(key, pod, record, &container, &noticed));
+            }
+        } else if pod.is_none() {
+            self.memory.remove(&uid);
+        }
+        let memory = self.memory.get(&uid);
+        let blank = PodMemory::default();
+        let images = context.runtime.map(|runtime| &runtime.images);
+        let memory = memory.unwrap_or(&blank);
+        turn.works = match images {
+            Some(images) if context.runtime.is_some_and(|runtime| runtime.ready_from <= context.now) => {
+                decide(pod.map(|pod| &**pod), record, memory, images, context.now)
+            }
+            _ => Vec::new(),
+        };
+        let is_new = matches!(turn.works.first(), Some(Work::Create { .. }));
+        let fresh = pod.filter(|_| is_new).map(|pod| decide::fresh(pod, context.now));
+        turn.status = match (pod, record.or(fresh.as_ref())) {
+            (Some(pod), Some(record)) => report(pod, record, memory, context),
+            _ => None,
+        };
+        let is_news = turn.status.is_some();
+        let is_idle = turn.works.is_empty() && !is_news;
+        turn.stage = match (is_idle, turn.works.is_empty()) {
+            (true, _) => Stage::Reported,
+            (_, true) => Stage::Run,
+            _ => Stage::Diff,
+        };
+        let is_background = is_idle && events.is_empty();
+        Stepped { events, is_background, step: Step::Observe(tell::observed(key, pod, record)) }
+    }
+
+    /// Reports what differs and does what is to be done, in one go: the real status manager keeps nobody waiting.
+    fn run(&mut self, context: &Context<'_>, sight: Sight<'_>, turn: &mut Turn) -> Stepped {
+        let Sight { key, pod, uid, record } = sight;
+        turn.stage = Stage::Reported;
+        let mut actions = Vec::new();
+        let mut events = Vec::new();
+        let mut word = None;
+        if let (Some(pod), Some(status)) = (pod, turn.status.take()) {
+            word = Some(status::word(&status));
+            events.extend(tell::refusals(key, pod, &status));
+            actions.push(update(pod, status));
+        }
+        for work in &turn.works {
+            events.extend(tell::work_events(key, record, work));
+            actions.extend(call(work).map(|call| Action::Runtime(key.clone(), uid, call)));
+        }
+        if actions.is_empty() {
+            return Stepped { events, ..self.reported(context, sight, turn, Vec::new()) };
+        }
+        let step = Step::Act(tell::deed(key, &turn.works, word), actions);
+        Stepped { events, ..step.into() }
+    }
+
+    /// The status is told, or already was as it is: delete the pod if it is over, or wait for what comes next.
+    fn reported(
+        &mut self,
+        context: &Context<'_>,
+        sight: Sight<'_>,
+        turn: &mut Turn,
+        outcomes: Vec<Outcome>,
+    ) -> Stepped {
+        let Sight { key, pod, uid, record } = sight;
+        for outcome in outcomes {
+            match outcome {
+                Ok(Some(answer)) if pod.is_some() => {
+                    self.memory.or_default(uid).version = answer.object.meta().resource_version;
+                }
+                Ok(_) => {}
+                Err(error) if matches!(error.code(), 404 | 409) => {}
+                Err(error) => return Step::Fail(error.message).into(),
+            }
+        }
+        let Some(pod) = pod else {
+            // A newer pod of the same name may be waiting for this one to go.
+            let is_next = turn.works.contains(&Work::Remove) && context.cache.pod(key).is_some();
+            let next = if is_next { Next::After(Millis(1)) } else { Next::AwaitChange };
+            return Step::Done(next).into();
+        };
+        if turn.works.contains(&Work::Delete) {
             return delete(pod, key, turn);
         }
-        return Step::Done(Next::AwaitChange).into();
-    };
-    let Some(status) = report(pod, record, context) else {
-        return reported(context, Some(pod), Some((pod.metadata.uid, record)), turn, Vec::new());
-    };
-    turn.stage = Stage::Reported;
-    let events = started_events(key, pod, &status);
-    let word = status::word(&status);
-    let facts: Facts = note!("report **{}**", word).into();
+        let has_stopped = turn.works.iter().any(|work| matches!(work, Work::Stop { .. }))
+            && record.is_some_and(|record| !record.is_up());
+        if has_stopped {
+            return Step::Done(Next::After(Millis(1))).into();
+        }
+        let not_yet = context.runtime.map(|runtime| runtime.ready_from).filter(|from| *from > context.now);
+        let wakes = self.memory.get(&uid).zip(record).and_then(|(memory, it)| memory.wakes_at(it));
+        let next = not_yet.or(wakes).map(|at| Next::After(at.since(context.now)));
+        Step::Done(next.unwrap_or(Next::AwaitChange)).into()
+    }
+}
+
+fn update(pod: &Rc<Pod>, status: PodStatus) -> Action {
     let mut pod = Rc::clone(pod);
     let it = Rc::make_mut(&mut pod);
     it.status = status;
     it.metadata.resource_version = 0;
-    let request = Request::new(MANAGER, Verb::UpdateStatus(Object::Pod(pod)));
-    let step = Step::Act(facts.with(note!("PATCH pods/status")), vec![Action::Api(request)]);
-    Stepped { events, ..step.into() }
+    Action::Api(Request::new(MANAGER, Verb::UpdateStatus(Object::Pod(pod))))
 }
 
-/// A container that the API did not know to run, and that does: it has started.
-fn started_events(key: &ObjectKey, pod: &Pod, status: &crate::api::PodStatus) -> Vec<EventDraft> {
-    let known = &pod.status.container_statuses;
-    let runs = |statuses: &[crate::api::ContainerStatus], name: &Name| {
-        statuses.iter().any(|it| it.name == *name && matches!(it.state, crate::api::ContainerState::Running(_)))
-    };
-    let newly = status
-        .container_statuses
-        .iter()
-        .filter(|it| runs(&status.container_statuses, &it.name) && !runs(known, &it.name));
-    newly.map(|_| RECORDER.normal(key, "Started", "Container started".into())).collect()
-}
-
-/// The status is told, or already was as it is: delete the pod if it is over, or wait for what comes next.
-fn reported(
-    context: &Context<'_>,
-    pod: Option<&Rc<Pod>>,
-    record: Option<(crate::api::Uid, &PodRecord)>,
-    turn: &mut Turn,
-    outcomes: Vec<Outcome>,
-) -> Stepped {
-    if let Some(Err(error)) = outcomes.into_iter().next() {
-        let is_over = matches!(error.code(), 404 | 409);
-        return if is_over { Step::Done(Next::AwaitChange).into() } else { Step::Fail(error.message).into() };
-    }
-    let Some(pod) = pod else { return Step::Done(Next::AwaitChange).into() };
-    let key = ObjectKey::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
-    let is_over = record.is_none_or(|(_, record)| record.containers.iter().all(|it| !it.is_up()) && record.is_stopping);
-    if pod.is_terminating() && is_over {
-        return delete(pod, &key, turn);
-    }
-    let wait = match &turn.work {
-        Some(Work::BackOff { wait, .. }) => Some(*wait),
-        _ => record.and_then(|(_, record)| next_probe(pod, record, context.now)),
-    };
-    Step::Done(wait.map_or(Next::AwaitChange, Next::After)).into()
-}
-
-/// How long until a readiness probe will find a container ready that is not yet.
-fn next_probe(pod: &Pod, record: &PodRecord, now: Time) -> Option<Millis> {
-    let spec = |name: &Name| pod.spec.containers.iter().find(|container| container.name == *name);
-    let times = record.containers.iter().filter_map(|container| ready_at(spec(&container.name)?, container));
-    times.filter(|at| *at > now && at.0 < u64::MAX).min().map(|at| at.since(now))
+/// What the container runtime is to do about a piece of work.
+fn call(work: &Work) -> Option<RuntimeCall> {
+    Some(match work {
+        Work::Create { containers, is_task } => {
+            RuntimeCall::Create { containers: containers.clone(), is_task: *is_task }
+        }
+        Work::Pull(container, _) => RuntimeCall::Pull { container: container.clone() },
+        Work::Start { container, back_off, .. } => {
+            RuntimeCall::Start { container: container.clone(), back_off: *back_off }
+        }
+        Work::Kill { container, grace, hook, .. } => {
+            RuntimeCall::Kill { container: container.clone(), grace: *grace, hook: *hook }
+        }
+        Work::Stop { grace, hooks } => RuntimeCall::Stop { grace: *grace, hooks: hooks.clone() },
+        Work::Remove => RuntimeCall::Remove,
+        Work::Delete => return None,
+    })
 }
 
 fn delete(pod: &Pod, key: &ObjectKey, turn: &mut Turn) -> Stepped {
@@ -330,9 +268,7 @@ fn delete(pod: &Pod, key: &ObjectKey, turn: &mut Turn) -> Stepped {
     Step::Act(facts.with(note!("DELETE pods, grace 0")), vec![Action::Api(request)]).into()
 }
 
-fn deleted(outcomes: Vec<Outcome>) -> Stepped {
-    match outcomes.into_iter().next() {
-        Some(Err(error)) if error.code() != 404 && error.code() != 409 => Step::Fail(error.message).into(),
-        _ => Step::Done(Next::AwaitChange).into(),
-    }
+/// An Event draft about a pod.
+fn normal(key: &ObjectKey, reason: &'static str, message: String) -> EventDraft {
+    RECORDER.normal(key, reason, message)
 }

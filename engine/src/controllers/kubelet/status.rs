@@ -2,167 +2,229 @@
 //!
 //! Mirrors `pkg/kubelet/{kubelet_pods,status/generate}.go`, v1.36.
 
+use super::memory::{PodMemory, restarts, spec_of};
 use crate::api::{
-    Condition, Container, ContainerRunning, ContainerState, ContainerStatus, ContainerTerminated, ContainerWaiting,
-    Pod, PodStatus, Timestamp, condition,
+    Condition, ContainerRunning, ContainerState, ContainerStatus, ContainerTerminated, ContainerWaiting, Pod,
+    PodStatus, Timestamp, condition,
 };
-use crate::client::{ContainerPhase, ContainerRecord, Context, PodRecord};
-use crate::sim::{Millis, Time};
-
-/// When a running container's readiness probe first succeeds often enough; at once without a probe. Nothing where it
-/// does not run.
-pub fn ready_at(spec: &Container, container: &ContainerRecord) -> Option<Time> {
-    let since = match container.phase {
-        ContainerPhase::Running { since } => since,
-        _ => return None,
-    };
-    let Some(probe) = &spec.readiness_probe else { return Some(since) };
-    if container.serves_from.0 == u64::MAX {
-        return Some(container.serves_from);
-    }
-    let first = since + Millis(probe.initial_delay_ms());
-    let late = container.serves_from.since(first).0;
-    let rounds = late.div_ceil(probe.period_ms()) + u64::try_from(probe.successes() - 1).unwrap_or(0);
-    Some(first + Millis(rounds * probe.period_ms()))
-}
+use crate::client::{ContainerPhase, ContainerRecord, Context, Exit, PodRecord, Pull, Role};
+use crate::sim::Time;
 
 /// The status to report, where it differs from what the API already has.
-pub fn report(pod: &Pod, record: &PodRecord, context: &Context<'_>) -> Option<PodStatus> {
-    let status = build(pod, record, context);
+pub fn report(pod: &Pod, record: &PodRecord, memory: &PodMemory, context: &Context<'_>) -> Option<PodStatus> {
+    let status = build(pod, record, memory, context);
     (status != pod.status).then_some(status)
 }
 
-fn build(pod: &Pod, record: &PodRecord, context: &Context<'_>) -> PodStatus {
-    let epoch = context.wall_millis - context.now.0 as i64;
-    let stamp = |at: Time| Timestamp::from_millis(epoch + at.0 as i64);
-    let containers: Vec<ContainerStatus> = pod
-        .spec
-        .containers
-        .iter()
-        .filter_map(|spec| {
-            let container = record.containers.iter().find(|it| it.name == spec.name)?;
-            let ready = ready_at(spec, container).is_some_and(|at| at <= context.now);
-            Some(container_status(pod, container, ready, context.now, &stamp))
-        })
-        .collect();
+fn build(pod: &Pod, record: &PodRecord, memory: &PodMemory, context: &Context<'_>) -> PodStatus {
+    let scribe = Scribe { pod, memory, context, epoch: context.wall_millis - context.now.0 as i64 };
+    let of = |is_init: bool| -> Vec<ContainerStatus> {
+        let containers = record.containers.iter().filter(|it| (it.role != Role::Main) == is_init);
+        containers.map(|it| scribe.container_status(it)).collect()
+    };
+    let (containers, init) = (of(false), of(true));
     let mut status = pod.status.clone();
-    status.phase = phase(pod, record, &containers).into();
+    status.phase = match phase(pod, record) {
+        // The end is told when nothing runs any more (`mergePodStatus`).
+        "Succeeded" | "Failed" if record.is_up() && !pod.is_finished() => "Running".into(),
+        phase => phase.into(),
+    };
     status.conditions = conditions(pod, &status.phase, record, &containers, context.wall);
     status.start_time.get_or_insert(context.wall);
     status.observed_generation = pod.metadata.generation;
-    status.host_ip = format!(
-        "192.168.0.{}",
-        1 + u8::try_from(pod.spec.node_name.bytes().map(u32::from).sum::<u32>() % 250).unwrap_or(0)
-    );
-    if status.pod_ip.is_empty() && containers.iter().any(|it| matches!(it.state, ContainerState::Running(_))) {
-        let low = pod.metadata.uid.0 as u32;
-        status.pod_ip = format!("10.244.{}.{}", (low >> 8) % 250, 2 + low % 250);
+    if status.host_ip.is_empty() {
+        let sum: u32 = pod.spec.node_name.bytes().map(u32::from).sum();
+        status.host_ip = format!("192.168.0.{}", 1 + sum % 250);
+    }
+    let runs = |it: &ContainerStatus| matches!(it.state, ContainerState::Running(_));
+    if status.pod_ip.is_empty() && containers.iter().chain(&init).any(runs) {
+        status.pod_ip = pod_ip(pod);
     }
     status.container_statuses = containers;
+    status.init_container_statuses = init;
     status
 }
 
-fn container_status(
-    pod: &Pod,
-    container: &ContainerRecord,
-    ready: bool,
-    now: Time,
-    stamp: &impl Fn(Time) -> Timestamp,
-) -> ContainerStatus {
-    let ended = |(code, since, at): (i32, Time, Time)| {
-        let reason = if code == 0 { "Completed" } else { "Error" };
+/// A made-up address, always the same for the same pod.
+pub fn pod_ip(pod: &Pod) -> String {
+    let low = pod.metadata.uid.0 as u32;
+    format!("10.244.{}.{}", (low >> 8) % 250, 2 + low % 250)
+}
+
+/// The reference of an image as a container runtime completes it.
+pub fn reference(image: &str) -> String {
+    match image.split_once('/') {
+        None => format!("docker.io/library/{image}"),
+        Some((first, _)) if first.contains(['.', ':']) || first == "localhost" => image.into(),
+        Some(_) => format!("docker.io/{image}"),
+    }
+}
+
+/// Why a pull failed, in the runtime's words.
+pub fn pull_error(image: &str) -> String {
+    let full = reference(image);
+    format!("failed to pull and unpack image \"{full}\": failed to resolve reference \"{full}\": {full}: not found")
+}
+
+/// A span as Go writes it.
+fn span(seconds: u64) -> String {
+    if seconds < 60 { format!("{seconds}s") } else { format!("{}m{}s", seconds / 60, seconds % 60) }
+}
+
+struct Scribe<'a> {
+    pod: &'a Pod,
+    memory: &'a PodMemory,
+    context: &'a Context<'a>,
+    epoch: i64,
+}
+
+impl Scribe<'_> {
+    fn stamp(&self, at: Time) -> Timestamp {
+        Timestamp::from_millis(self.epoch + at.0 as i64)
+    }
+
+    fn ended(&self, exit: Exit) -> ContainerState {
+        let reason = match exit {
+            Exit { is_oom: true, .. } => "OOMKilled",
+            Exit { code: 0, .. } => "Completed",
+            _ => "Error",
+        };
         ContainerState::Terminated(ContainerTerminated {
-            exit_code: code,
+            exit_code: exit.code,
             reason: reason.into(),
             message: String::new(),
-            started_at: stamp(since),
-            finished_at: stamp(at),
+            started_at: self.stamp(exit.since),
+            finished_at: self.stamp(exit.at),
         })
-    };
-    let waiting =
-        |reason: &str, message: String| ContainerState::Waiting(ContainerWaiting { reason: reason.into(), message });
-    let mut last = container.last_exit.map(ended);
-    let state = match container.phase {
-        ContainerPhase::Waiting | ContainerPhase::Pulling { .. } | ContainerPhase::Starting { .. } => match last {
-            Some(_) => waiting("CrashLoopBackOff", String::new()),
-            None => waiting("ContainerCreating", String::new()),
-        },
-        ContainerPhase::ImageFailed { at } if at == now => {
-            waiting("ErrImagePull", format!("failed to pull and unpack image \"{}\": not found", container.image))
+    }
+
+    fn known(&self, container: &ContainerRecord) -> Option<&ContainerStatus> {
+        self.pod.statuses().find(|status| status.name == container.name)
+    }
+
+    fn container_status(&self, container: &ContainerRecord) -> ContainerStatus {
+        // While it is being started again the kubelet has no eye for its status.
+        let is_again = matches!(container.phase, ContainerPhase::Starting { .. }) && container.restarts > 0;
+        if let Some(known) = self.known(container).filter(|_| is_again) {
+            return known.clone();
         }
-        ContainerPhase::ImageFailed { .. } => {
-            waiting("ImagePullBackOff", format!("Back-off pulling image \"{}\"", container.image))
+        let (state, last) = self.state(container);
+        let mind = self.memory.of(&container.name);
+        let is_up = container.is_up();
+        let started = is_up && mind.is_some_and(|mind| mind.is_started());
+        let is_ready = match container.role {
+            Role::Init => container.exit().is_some_and(|exit| exit.code == 0),
+            _ => started && mind.is_some_and(|mind| mind.is_ready()),
+        };
+        ContainerStatus {
+            container_id: String::new(),
+            image: container.image.to_string(),
+            name: container.name.clone(),
+            ready: is_ready,
+            restart_count: container.restarts,
+            started,
+            state,
+            last_state: last,
+            extra: crate::api::Extra::default(),
         }
-        ContainerPhase::Running { since } | ContainerPhase::Stopping { since, .. } => {
-            ContainerState::Running(ContainerRunning { started_at: stamp(since) })
-        }
-        ContainerPhase::Exited { code, since, at } => {
-            let restarts = pod.spec.restart_policy == "Always" && !pod.is_terminating() && !pod.is_finished();
-            if restarts && at < now && container.crashes > 1 {
-                last = Some(ended((code, since, at)));
-                let delay = super::decide::restart_delay(container.crashes).0 / 1000;
-                let text = if delay.is_multiple_of(60) {
-                    format!("{}m0s", delay / 60)
-                } else if delay > 60 {
-                    format!("{}m{}s", delay / 60, delay % 60)
-                } else {
-                    format!("{delay}s")
-                };
-                waiting(
-                    "CrashLoopBackOff",
-                    format!(
-                        "back-off {text} restarting failed container={} pod={}_{}({})",
-                        container.name, pod.metadata.name, pod.metadata.namespace, pod.metadata.uid
-                    ),
-                )
-            } else {
-                ended((code, since, at))
+    }
+
+    /// The state of a container, and that of its run before.
+    fn state(&self, container: &ContainerRecord) -> (ContainerState, Option<ContainerState>) {
+        let last = || container.last_exit.map(|exit| self.ended(exit));
+        let waiting = |(reason, message): (&str, String)| {
+            ContainerState::Waiting(ContainerWaiting { reason: reason.into(), message })
+        };
+        match container.phase {
+            ContainerPhase::Running { since } | ContainerPhase::Stopping { since, .. } => {
+                (ContainerState::Running(ContainerRunning { started_at: self.stamp(since) }), last())
+            }
+            ContainerPhase::Exited(exit) => {
+                let is_to_restart = !self.pod.is_terminating() && restarts(self.pod, container, exit);
+                match self.reason_to_wait(container, Some(exit)).filter(|_| is_to_restart) {
+                    Some(reason) => (waiting(reason), Some(self.ended(exit))),
+                    None => (self.ended(exit), last()),
+                }
+            }
+            ContainerPhase::Waiting | ContainerPhase::Starting { .. } => {
+                let reason = self.reason_to_wait(container, None);
+                let usual =
+                    if self.pod.spec.init_containers.is_empty() { "ContainerCreating" } else { "PodInitializing" };
+                (waiting(reason.unwrap_or((usual, String::new()))), last())
             }
         }
-    };
-    let started = matches!(state, ContainerState::Running(_));
-    ContainerStatus {
-        container_id: String::new(),
-        image: container.image.to_string(),
-        name: container.name.clone(),
-        ready: ready && started,
-        restart_count: container.restarts,
-        started,
-        state,
-        last_state: last,
-        extra: crate::api::Extra::default(),
+    }
+
+    /// Why a container does not run although it should: the reason and the message of its state.
+    fn reason_to_wait(&self, container: &ContainerRecord, exit: Option<Exit>) -> Option<(&'static str, String)> {
+        let (pod, image) = (self.pod, &container.image);
+        let wait = self.memory.of(&container.name).and_then(|mind| mind.wait);
+        let round = wait.map_or(0, |wait| wait.round);
+        match (container.pull, exit) {
+            (Pull::Failed { .. }, _) if round == 0 => Some(("ErrImagePull", pull_error(image))),
+            (Pull::Failed { .. }, _) => {
+                let message = format!("Back-off pulling image \"{image}\": ErrImagePull: {}", pull_error(image));
+                Some(("ImagePullBackOff", message))
+            }
+            (_, Some(exit)) if round > 0 && wait.is_some_and(|wait| wait.of == exit.at) => {
+                let delay = container.back_off.map_or(0, |it| it.delay.0 / 1000);
+                let message = format!(
+                    "back-off {} restarting failed container={} pod={}_{}({})",
+                    span(delay),
+                    container.name,
+                    pod.metadata.name,
+                    pod.metadata.namespace,
+                    pod.metadata.uid
+                );
+                Some(("CrashLoopBackOff", message))
+            }
+            (Pull::NotAsked, None) if container.phase == ContainerPhase::Waiting => {
+                let never = spec_of(pod, &container.name).is_some_and(|spec| spec.image_pull_policy == "Never");
+                let is_missing = self.context.runtime.is_some_and(|runtime| !runtime.images.contains(image));
+                let message = || format!("Container image \"{image}\" is not present with pull policy of Never");
+                (never && is_missing).then(|| ("ErrImageNeverPull", message()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// An init container that has not done its work.
+fn is_incomplete(container: &ContainerRecord) -> bool {
+    match container.role {
+        Role::Main => false,
+        Role::Init => container.exit().is_none_or(|exit| exit.code != 0),
+        Role::Sidecar => !container.is_up(),
     }
 }
 
 /// `getPhase`: Pending until something has run, Running until all is over for good.
-fn phase(pod: &Pod, record: &PodRecord, containers: &[ContainerStatus]) -> &'static str {
-    if pod.is_finished() {
-        return if pod.status.phase == "Failed" { "Failed" } else { "Succeeded" };
+pub fn phase(pod: &Pod, record: &PodRecord) -> &'static str {
+    match pod.status.phase.as_str() {
+        "Failed" => return "Failed",
+        "Succeeded" => return "Succeeded",
+        _ => {}
     }
-    let over = |status: &ContainerStatus| matches!(status.state, ContainerState::Terminated(_));
-    let is_final = record.is_stopping || pod.spec.restart_policy == "Never" || pod.spec.restart_policy == "OnFailure";
-    let code = |status: &ContainerStatus| match &status.state {
-        ContainerState::Terminated(it) => it.exit_code,
-        _ => 0,
-    };
-    let failed = containers.iter().any(|status| code(status) != 0);
-    let ran = |status: &ContainerStatus| {
-        status.last_state.is_some() || over(status) || matches!(status.state, ContainerState::Running(_))
-    };
-    if record.is_stopping && containers.iter().all(|status| !matches!(status.state, ContainerState::Running(_))) {
-        return if failed || !containers.iter().any(ran) { "Failed" } else { "Succeeded" };
+    let mains = || record.containers.iter().filter(|it| it.role == Role::Main);
+    let succeeded =
+        mains().all(|it| it.exit().is_some_and(|exit| exit.code == 0 && (record.is_stopping || !it.was_killed)));
+    if record.is_stopping && !record.is_up() {
+        return if succeeded { "Succeeded" } else { "Failed" };
     }
-    if is_final && !containers.is_empty() && containers.iter().all(over) {
-        let retries = pod.spec.restart_policy == "OnFailure" && failed && !record.is_stopping;
-        return if retries {
-            "Running"
-        } else if failed {
-            "Failed"
-        } else {
-            "Succeeded"
-        };
+    let mut inits = record.containers.iter().filter(|it| it.role == Role::Init);
+    if inits.any(|it| it.exit().is_some_and(|exit| exit.code != 0 && !restarts(pod, it, exit))) {
+        return "Failed";
     }
-    if containers.iter().all(ran) && !containers.is_empty() { "Running" } else { "Pending" }
+    let has_run = |it: &ContainerRecord| it.exit().is_some() || it.last_exit.is_some() || it.is_up();
+    if !mains().all(has_run) {
+        return "Pending";
+    }
+    let is_final = |it: &ContainerRecord| it.exit().is_some_and(|exit| !restarts(pod, it, exit));
+    match mains().all(is_final) {
+        true if succeeded => "Succeeded",
+        true => "Failed",
+        false => "Running",
+    }
 }
 
 fn conditions(
@@ -172,33 +234,32 @@ fn conditions(
     containers: &[ContainerStatus],
     now: Timestamp,
 ) -> Vec<Condition> {
+    let names = |names: Vec<&str>| names.join(" ");
     let unready: Vec<&str> = containers.iter().filter(|it| !it.ready).map(|it| it.name.as_str()).collect();
+    let incomplete: Vec<&str> =
+        record.containers.iter().filter(|it| is_incomplete(it)).map(|it| it.name.as_str()).collect();
     let is_over = matches!(phase, "Succeeded" | "Failed");
     let has_sandbox = !is_over
-        && record
-            .containers
-            .iter()
-            .any(|it| !matches!(it.phase, ContainerPhase::Waiting | ContainerPhase::Pulling { .. }));
-    let ready = || {
-        let all_ready = unready.is_empty() && !containers.is_empty();
-        let condition = Condition::new("Ready", all_ready);
-        match phase {
-            "Succeeded" => Condition::new("Ready", false).because("PodCompleted", ""),
-            "Failed" => Condition::new("Ready", false).because("PodFailed", ""),
-            _ if all_ready => condition,
-            _ => condition
-                .because("ContainersNotReady", format!("containers with unready status: [{}]", unready.join(" "))),
-        }
+        && record.containers.iter().any(|it| !matches!(it.phase, ContainerPhase::Waiting) || it.pull != Pull::NotAsked);
+    let initialized = match phase {
+        "Succeeded" => Condition::new("Initialized", true).because("PodCompleted", ""),
+        _ if incomplete.is_empty() || record.is_stopping => Condition::new("Initialized", true),
+        _ => Condition::new("Initialized", false)
+            .because("ContainersNotInitialized", format!("containers with incomplete status: [{}]", names(incomplete))),
     };
-    let mut initialized = Condition::new("Initialized", true);
-    if phase == "Succeeded" {
-        initialized.reason = "PodCompleted".into();
-    }
+    let all_ready = unready.is_empty() && !containers.is_empty();
+    let ready = match phase {
+        "Succeeded" => Condition::new("Ready", false).because("PodCompleted", ""),
+        "Failed" => Condition::new("Ready", false).because("PodFailed", ""),
+        _ if all_ready => Condition::new("Ready", true),
+        _ => Condition::new("Ready", false)
+            .because("ContainersNotReady", format!("containers with unready status: [{}]", names(unready))),
+    };
     let wanted = [
         Condition::new("PodReadyToStartContainers", has_sandbox),
         initialized,
-        ready(),
-        Condition { kind: "ContainersReady".into(), ..ready() },
+        ready.clone(),
+        Condition { kind: "ContainersReady".into(), ..ready },
         Condition::new("PodScheduled", true),
     ];
     let known = &pod.status.conditions;

@@ -1,0 +1,325 @@
+//! What a person does to machines, processes and programs.
+
+use super::process::ProcessKind;
+use super::simulation::{Happening, refused};
+use super::{Command, NodeSetup, Outcome, Simulation, Subject};
+use crate::api::{Kind, Name, ObjectKey};
+use crate::apiserver::{ApiError, DeleteOptions, Reason, Request, Verb};
+use crate::client::{Author, Note, What};
+use crate::environment::{Behavior, Behaviors, Plan};
+use crate::note;
+use crate::sim::{Millis, Seq};
+
+/// From a crash until whoever watches over the process has started it again.
+const RESTART_TAKES: Millis = Millis(1_000);
+/// From a kubelet's first word until its node's network is set up.
+const NETWORK_TAKES: Millis = Millis(5_000);
+
+fn done(line: String) -> Outcome {
+    Outcome { lines: vec![line], problems: Vec::new() }
+}
+
+fn invalid(message: String) -> Outcome {
+    refused(&ApiError::new(Reason::BadRequest, message))
+}
+
+/// A command in words, without the subject.
+pub(super) fn describe(command: &Command) -> Note {
+    let of = |subject: &Subject| match subject {
+        Subject::Image(image) => image.clone(),
+        Subject::Pod { name, .. } => name.clone(),
+    };
+    match command {
+        Command::SetBehavior { subject, .. } => note!("changed how **{}** behaves", of(subject)),
+        Command::RestoreBehavior { subject } => note!("let **{}** behave as usual", of(subject)),
+        Command::SetReady { pod, ready: true, .. } => note!("made **{}** answer that it is ready", pod.clone()),
+        Command::SetReady { pod, .. } => note!("made **{}** answer that it is not ready", pod.clone()),
+        Command::CrashContainer { pod, container, code, .. } => {
+            note!("ended container **{}** of {} with code {}", container.clone(), pod.clone(), *code)
+        }
+        Command::StopNode { node } => note!("killed node **{}**", node.clone()),
+        Command::StartNode { node } => note!("restored node **{}**", node.clone()),
+        Command::CutNode { node } => note!("cut **{}** off from the network", node.clone()),
+        Command::HealNode { node } => note!("joined **{}** to the network again", node.clone()),
+        Command::AddNode { node } => note!("added node **{}**", node.name.clone()),
+        Command::RemoveNode { node } => note!("removed node **{}**", node.clone()),
+        Command::StopController { process } => note!("stopped **{}**", process.clone()),
+        Command::StartController { process } => note!("started **{}**", process.clone()),
+        Command::CrashController { process } => note!("crashed **{}**", process.clone()),
+        _ => note!("did something"),
+    }
+}
+
+impl Simulation {
+    /// Does one of the things that no request to the API server does.
+    pub(super) fn disturb(&mut self, command: Command, seq: Seq) -> Outcome {
+        match command {
+            Command::SetBehavior { subject, behavior } => self.behave(&subject, Some(behavior), seq),
+            Command::RestoreBehavior { subject } => self.behave(&subject, None, seq),
+            Command::SetReady { namespace, pod, ready } => self.set_ready(&pod_key(namespace, pod), ready, seq),
+            Command::CrashContainer { namespace, pod, container, code } => {
+                self.crash_container(&pod_key(namespace, pod), &container, code, seq)
+            }
+            Command::StopNode { node } => self.switch(&node, false, seq),
+            Command::StartNode { node } => self.switch(&node, true, seq),
+            Command::CutNode { node } => self.cut(&node, true, seq),
+            Command::HealNode { node } => self.cut(&node, false, seq),
+            Command::AddNode { node } => self.join(&node, seq),
+            Command::RemoveNode { node } => self.remove_node(&node, seq),
+            Command::StopController { process } => self.set_process(&process, false, seq),
+            Command::StartController { process } => self.set_process(&process, true, seq),
+            Command::CrashController { process } => self.crash_for_a_moment(&process),
+            _ => Outcome::default(),
+        }
+    }
+
+    fn behave(&mut self, subject: &Subject, behavior: Option<Behavior>, seq: Seq) -> Outcome {
+        let entry = match subject {
+            Subject::Image(image) => image.clone(),
+            Subject::Pod { namespace, name } => Behaviors::pod(&pod_key(namespace.clone(), name.clone())),
+        };
+        let has_changed = match behavior {
+            Some(new) => self.behaviors.0.insert(entry.clone(), new) != Some(new),
+            None => self.behaviors.0.remove(&entry).is_some(),
+        };
+        let word = if behavior.is_some() { "set" } else { "restored" };
+        if !has_changed {
+            return done(format!("behavior of {subject} unchanged"));
+        }
+        let now = self.now();
+        let concerns = |pod: &ObjectKey, image: &Name| match subject {
+            Subject::Image(it) => it.as_str() == image.as_str(),
+            Subject::Pod { .. } => Behaviors::pod(pod) == entry,
+        };
+        let nodes: Vec<Name> = self.machines.keys().cloned().collect();
+        for node in nodes {
+            let Some(machine) = self.machines.get_mut(&node).filter(|machine| machine.is_on) else { continue };
+            let (happened, plan) = machine.reconsider(&self.behaviors, concerns, now);
+            self.report_happenings(&node, happened, plan, seq);
+        }
+        done(format!("behavior of {subject} {word}"))
+    }
+
+    /// The node on which a pod's containers are, if they run anywhere.
+    fn place_of(&self, pod: &ObjectKey) -> Option<Name> {
+        let found = self.machines.iter().filter(|(_, machine)| machine.is_on);
+        found
+            .filter(|(_, machine)| machine.runtime.pods.values().any(|record| record.key == *pod))
+            .map(|(node, _)| node.clone())
+            .next()
+    }
+
+    fn set_ready(&mut self, pod: &ObjectKey, ready: bool, seq: Seq) -> Outcome {
+        let now = self.now();
+        let Some(node) = self.place_of(pod) else { return refused(&ApiError::not_found(pod)) };
+        let Some(machine) = self.machines.get_mut(&node) else { return refused(&ApiError::not_found(pod)) };
+        let happened = machine.force(pod, ready, now);
+        if happened.is_empty() {
+            return invalid(format!("no container of pod {} runs", pod.name));
+        }
+        self.report_happenings(&node, happened, Plan::new(), seq);
+        done(format!("pod/{} answers {}", pod.name, if ready { "ready" } else { "not ready" }))
+    }
+
+    fn crash_container(&mut self, pod: &ObjectKey, container: &str, code: i32, seq: Seq) -> Outcome {
+        let now = self.now();
+        let Some(node) = self.place_of(pod) else { return refused(&ApiError::not_found(pod)) };
+        let Some(machine) = self.machines.get_mut(&node) else { return refused(&ApiError::not_found(pod)) };
+        let happened = machine.crash(pod, &container.into(), code, now);
+        if happened.is_empty() {
+            return invalid(format!("container {container} of pod {} does not run", pod.name));
+        }
+        self.report_happenings(&node, happened, Plan::new(), seq);
+        done(format!("container {container} of pod/{} ended", pod.name))
+    }
+
+    fn switch(&mut self, node: &str, on: bool, seq: Seq) -> Outcome {
+        let name = Name::from(node);
+        let (Some(machine), Some(process)) = (self.machines.get_mut(&name), self.kubelets.get(&name).copied()) else {
+            return refused(&ApiError::not_found(&ObjectKey::node(name)));
+        };
+        if machine.is_on == on {
+            let state = if on { "running" } else { "stopped" };
+            return done(format!("node/{node} is already {state}"));
+        }
+        self.faults.insert(name, seq);
+        if on {
+            machine.power_on();
+            self.start(process, seq);
+        } else {
+            machine.power_off(self.queue.now());
+            self.crash(process);
+        }
+        done(format!("node/{node} {}", if on { "started" } else { "stopped" }))
+    }
+
+    /// Cuts a node off from the API server, or heals that. Its containers and its kubelet go on.
+    fn cut(&mut self, node: &str, cut: bool, seq: Seq) -> Outcome {
+        let name = Name::from(node);
+        let Some(process) = self.kubelets.get(&name).copied() else {
+            return refused(&ApiError::not_found(&ObjectKey::node(name)));
+        };
+        let Some(it) = self.processes.get_mut(process) else { return Outcome::default() };
+        if it.is_cut == cut {
+            let state = if cut { "cut off" } else { "connected" };
+            return done(format!("node/{node} is already {state}"));
+        }
+        it.is_cut = cut;
+        self.faults.insert(name, seq);
+        if !cut && it.is_up {
+            // The watch was dead: the kubelet lists again, and finds what it has missed.
+            self.list(process, seq);
+            self.hurry(process, seq);
+        }
+        done(format!("node/{node} {}", if cut { "cut off" } else { "connected" }))
+    }
+
+    /// What a process puts off, it does now.
+    fn hurry(&mut self, process: usize, seq: Seq) {
+        let loops = self.processes.get(process).map(|it| it.loops.clone()).unwrap_or_default();
+        for at in loops {
+            let keys: Vec<ObjectKey> = self
+                .loops
+                .get(at.0 as usize)
+                .into_iter()
+                .flat_map(|it| it.queue.delayed())
+                .map(|(key, _)| key.clone())
+                .collect();
+            for key in keys {
+                self.enqueue(at, key, Millis(0), seq);
+            }
+        }
+    }
+
+    /// A new machine is switched on; its kubelet makes itself known.
+    fn join(&mut self, setup: &NodeSetup, seq: Seq) -> Outcome {
+        let name = Name::from(setup.name.as_str());
+        let hardware = match setup.hardware() {
+            Ok(hardware) => hardware,
+            Err(message) => return invalid(message),
+        };
+        let is_known = self.machines.contains_key(&name);
+        if is_known || self.api.objects().get(&ObjectKey::node(name.clone())).is_some() {
+            return refused(&ApiError::already_exists(&ObjectKey::node(name)));
+        }
+        let mut machine = crate::environment::Machine::new();
+        machine.runtime.hardware = hardware;
+        machine.runtime.ready_from = self.now() + NETWORK_TAKES;
+        self.machines.insert(name.clone(), machine);
+        self.start_process(ProcessKind::Kubelet(name), seq, Millis(200));
+        done(format!("node/{} added", setup.name))
+    }
+
+    /// Switches a machine off and deletes its Node object, as one does with a machine that is gone for good.
+    fn remove_node(&mut self, node: &str, seq: Seq) -> Outcome {
+        let key = ObjectKey::node(node);
+        if self.machines.get(&key.name).is_some_and(|machine| machine.is_on) {
+            self.switch(node, false, seq);
+        }
+        let lease = ObjectKey::new(Kind::Lease, "kube-node-lease", node);
+        // The lease is owned by its node; it may be gone already.
+        let _ = self.execute(
+            &Request::new("kubectl", Verb::Delete(lease, DeleteOptions::default())),
+            Author::You,
+            seq,
+            true,
+        );
+        let request = Request::new("kubectl", Verb::Delete(key, DeleteOptions::default()));
+        match self.execute(&request, Author::You, seq, false) {
+            Ok(_) => done(format!("node \"{node}\" deleted")),
+            Err(error) => refused(&error),
+        }
+    }
+
+    /// The controller manager or the scheduler by its program's name.
+    fn central(&self, program: &str) -> Result<usize, Outcome> {
+        let kind = match program {
+            "kube-controller-manager" => ProcessKind::ControllerManager,
+            "kube-scheduler" => ProcessKind::Scheduler,
+            _ => return Err(invalid(format!("no process \"{program}\": kube-controller-manager or kube-scheduler"))),
+        };
+        let found = self.processes.iter().position(|process| process.kind == kind);
+        found.ok_or_else(|| invalid(format!("{program} was never started")))
+    }
+
+    fn set_process(&mut self, program: &str, up: bool, seq: Seq) -> Outcome {
+        let process = match self.central(program) {
+            Ok(process) => process,
+            Err(outcome) => return outcome,
+        };
+        if self.processes.get(process).is_some_and(|it| it.is_up == up) {
+            return done(format!("{program} is already {}", if up { "running" } else { "stopped" }));
+        }
+        if up {
+            self.start(process, seq)
+        } else {
+            self.crash(process)
+        }
+        done(format!("{program} {}", if up { "started" } else { "stopped" }))
+    }
+
+    /// Crashes a process that is soon started again.
+    fn crash_for_a_moment(&mut self, program: &str) -> Outcome {
+        let process = match self.central(program) {
+            Ok(process) => process,
+            Err(outcome) => return outcome,
+        };
+        if self.processes.get(process).is_some_and(|it| !it.is_up) {
+            return done(format!("{program} is already stopped"));
+        }
+        let cause = self.trace.last_seq();
+        self.crash(process);
+        let epoch = self.processes.get(process).map_or(0, |it| it.epoch);
+        self.queue.after(RESTART_TAKES, Happening::Restart { process, epoch, cause });
+        done(format!("{program} crashed"))
+    }
+
+    /// Whoever watches over a process starts it again, unless somebody else has.
+    pub(super) fn restart(&mut self, process: usize, epoch: u32, cause: Seq) {
+        if self.processes.get(process).is_some_and(|it| !it.is_up && it.epoch == epoch) {
+            self.start(process, cause);
+        }
+    }
+
+    /// Records what happened inside a machine; its kubelet takes notice.
+    pub(super) fn report_happenings(
+        &mut self,
+        node: &Name,
+        happened: Vec<crate::environment::Happening>,
+        plan: Plan,
+        cause: Seq,
+    ) {
+        let now = self.now();
+        let mut last = cause;
+        for (pod, note) in happened {
+            let what = What::Happened { node: node.clone(), pod: pod.clone(), note };
+            last = self.trace.record(now, Some(cause), false, what);
+            let kubelet = self.kubelets.get(node).and_then(|kubelet| self.processes.get(*kubelet));
+            if let Some(at) = kubelet.and_then(|process| process.loops.first().copied()) {
+                self.enqueue(at, pod, Millis(0), last);
+            }
+        }
+        self.plan_occurrences(node, plan, last);
+    }
+}
+
+fn pod_key(namespace: String, name: String) -> ObjectKey {
+    let namespace = if namespace.is_empty() { super::default_namespace() } else { namespace.into() };
+    ObjectKey::new(Kind::Pod, namespace, name)
+}
+
+/// The machine that is asked for; what is wrong with it where it cannot be.
+impl NodeSetup {
+    pub(super) fn hardware(&self) -> Result<crate::client::Hardware, String> {
+        let quantity = |what: &str, text: &str| match text.parse::<crate::api::Quantity>() {
+            Ok(amount) if amount.milli() > 0 => Ok(amount),
+            _ => Err(format!("{what} \"{text}\" of node \"{}\" must be a positive quantity", self.name)),
+        };
+        Ok(crate::client::Hardware {
+            cpu: quantity("cpu", &self.cpu)?,
+            memory: quantity("memory", &self.memory)?,
+            pods: self.pods,
+            labels: self.labels.clone(),
+        })
+    }
+}
