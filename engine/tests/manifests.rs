@@ -135,7 +135,7 @@ fn what_is_not_simulated_is_said_once_for_each_field() {
     assert!(said.contains(
         &"spec.template.spec.initContainers[0].env: not simulated, kept as written (2 times in this document)"
     ));
-    assert!(said.contains(&"kind: Service is stored and shown; no controller acts on it yet"));
+    assert!(said.contains(&"kind: ServiceAccount is stored and shown; no controller acts on it yet"));
 }
 
 #[test]

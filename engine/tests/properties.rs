@@ -22,6 +22,11 @@ enum Deed {
     CrashContainer(usize, i32),
     CrashProcess(bool),
     Misbehave(u8, bool),
+    /// The StatefulSet, the DaemonSet and the Job beside the Deployments.
+    ApplyOthers,
+    ScaleSet(i32),
+    ImageOfOthers(u8, u8),
+    DeleteJob,
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
@@ -38,6 +43,10 @@ fn deed() -> impl Strategy<Value = Deed> {
         (any::<usize>(), 0..3_i32).prop_map(|(index, code)| Deed::CrashContainer(index, code)),
         any::<bool>().prop_map(Deed::CrashProcess),
         (0..3_u8, any::<bool>()).prop_map(|(tag, on)| Deed::Misbehave(tag, on)),
+        Just(Deed::ApplyOthers),
+        (0..6_i32).prop_map(Deed::ScaleSet),
+        (0..2_u8, 1..4_u8).prop_map(|(which, tag)| Deed::ImageOfOthers(which, tag)),
+        Just(Deed::DeleteJob),
     ]
 }
 
@@ -47,6 +56,54 @@ fn manifest(which: u8) -> String {
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: app-{which}}}\nspec:\n  replicas: {}\n  strategy: {{type: {strategy}}}\n  selector: {{matchLabels: {{app: a{which}}}}}\n  template:\n    metadata: {{labels: {{app: a{which}}}}}\n    spec:\n      containers:\n      - name: app\n        image: app:v0\n        readinessProbe: {{tcpSocket: {{port: 80}}, periodSeconds: 1}}\n",
         3 + which
     )
+}
+
+/// Pods that get ready whatever their image, and a Job that succeeds.
+const OTHERS: &str = "\
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: app, image: \"app:v0\"}]}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec: {containers: [{name: app, image: \"app:v0\"}]}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: work}
+spec:
+  completions: 3
+  parallelism: 2
+  backoffLimit: 1000
+  template:
+    spec: {restartPolicy: Never, containers: [{name: app, image: \"work:v0\"}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: a0}, ports: [{port: 80}]}
+";
+
+fn scenario(seed: u64) -> Scenario {
+    let mut scenario = Scenario::empty(seed);
+    let work = Behavior { exit: Some((5_000, 0)), ..Behavior::usual("work:v0") };
+    scenario.behaviors.0.insert("work:v0".into(), work);
+    scenario
+}
+
+fn other(kind: Kind, name: &str) -> Target {
+    Target { kind, namespace: "default".into(), name: name.into() }
 }
 
 fn deployment(which: u8) -> Target {
@@ -98,6 +155,13 @@ fn command(simulation: &Simulation, deed: &Deed) -> Option<Command> {
                 false => Command::RestoreBehavior { subject },
             }
         }
+        Deed::ApplyOthers => Command::Apply { manifest: OTHERS.into() },
+        Deed::ScaleSet(replicas) => Command::Scale { target: other(Kind::StatefulSet, "db"), replicas: *replicas },
+        Deed::ImageOfOthers(which, tag) => {
+            let target = if *which == 0 { other(Kind::StatefulSet, "db") } else { other(Kind::DaemonSet, "agent") };
+            Command::SetImage { target, container: "app".into(), image: format!("app:v{tag}") }
+        }
+        Deed::DeleteJob => Command::delete(other(Kind::Job, "work")),
     })
 }
 
@@ -143,6 +207,48 @@ fn check_convergence(simulation: &Simulation) -> Result<(), TestCaseError> {
             prop_assert_eq!(&pod.spec.containers[0].image, &deployment.spec.template.spec.containers[0].image);
         }
     }
+    check_others(simulation)
+}
+
+/// The same of the other workloads, where they are there.
+fn check_others(simulation: &Simulation) -> Result<(), TestCaseError> {
+    let objects = simulation.api().objects();
+    let find = |kind: Kind, name: &str| objects.get(&other(kind, name).key());
+    if let Some(set) = find(Kind::StatefulSet, "db").and_then(Object::as_stateful_set) {
+        let wanted = set.spec.replicas.unwrap_or(1);
+        let status = &set.status;
+        let got = (status.replicas, status.ready_replicas, status.current_replicas, status.updated_replicas);
+        prop_assert_eq!(got, (wanted, wanted, wanted, wanted), "{:?}", status);
+        prop_assert_eq!(&status.current_revision, &status.update_revision);
+        let pods = objects.owned(set.metadata.uid, Kind::Pod).map(|pod| pod.meta().name.to_string());
+        let names: Vec<String> = (0..wanted).map(|number| format!("db-{number}")).collect();
+        prop_assert_eq!(pods.collect::<Vec<_>>(), names);
+    }
+    if let Some(set) = find(Kind::DaemonSet, "agent").and_then(Object::as_daemon_set) {
+        let status = &set.status;
+        let got = (status.desired_number_scheduled, status.number_ready, status.updated_number_scheduled);
+        prop_assert_eq!(got, (3, 3, 3), "{:?}", status);
+        prop_assert_eq!(objects.owned(set.metadata.uid, Kind::Pod).count(), 3);
+    }
+    let jobs = find(Kind::Job, "work").and_then(Object::as_job);
+    if let Some(job) = jobs {
+        prop_assert_eq!((job.status.succeeded, job.status.active), (3, 0), "{:?}", job.status);
+        let last = job.status.conditions.last().map(|it| it.kind.as_str());
+        prop_assert_eq!(last, Some("Complete"));
+    }
+    let owner = jobs.map(|job| job.metadata.uid);
+    for pod in objects.of_kind(Kind::Pod) {
+        let meta = pod.meta();
+        let is_of_job = meta.controller().is_some_and(|owner| owner.kind == "Job");
+        prop_assert!(!is_of_job || meta.controller().map(|owner| owner.uid) == owner, "left over: {}", pod.key());
+        prop_assert!(meta.finalizers.is_empty(), "held for ever: {}", pod.key());
+    }
+    if let Some(service) = find(Kind::Service, "web") {
+        let slices = objects.owned(service.meta().uid, Kind::EndpointSlice).filter_map(Object::as_endpoint_slice);
+        let listed: usize = slices.map(|slice| slice.endpoints.len()).sum();
+        let app = objects.get(&deployment(0).key()).and_then(Object::as_deployment);
+        prop_assert_eq!(listed as i32, app.map_or(0, |app| app.spec.wanted()));
+    }
     Ok(())
 }
 
@@ -168,7 +274,7 @@ fn calm(simulation: &mut Simulation) {
 }
 
 fn stable(deeds: &[(Deed, u64)], seed: u64) -> Result<(), TestCaseError> {
-    let mut simulation = Simulation::new(Scenario::empty(seed));
+    let mut simulation = Simulation::new(scenario(seed));
     for which in 0..2 {
         simulation.dispatch(Command::Apply { manifest: manifest(which) });
     }
@@ -204,7 +310,7 @@ proptest! {
         deeds in prop::collection::vec((deed(), 0..20_000_u64), 1..8),
         seed in any::<u64>(),
     ) {
-        let mut first = Simulation::new(Scenario::empty(seed));
+        let mut first = Simulation::new(scenario(seed));
         for (deed, pause) in &deeds {
             run_for(&mut first, *pause)?;
             if let Some(command) = command(&first, deed) {
@@ -214,7 +320,7 @@ proptest! {
         run_for(&mut first, 60_000)?;
         let journal = serde_json::to_string(first.journal()).expect("commands can be written");
         let journal: Vec<loopscope_engine::world::JournalEntry> = serde_json::from_str(&journal).expect("and read");
-        let mut second = Simulation::new(Scenario::empty(seed));
+        let mut second = Simulation::new(scenario(seed));
         for entry in journal {
             prop_assert!(second.run_until(entry.at, 3_000_000));
             second.dispatch(entry.command);

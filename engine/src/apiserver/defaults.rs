@@ -25,6 +25,9 @@ pub fn apply_defaults(object: &mut Object) {
         }
         Object::Namespace(namespace) => default_namespace(Rc::make_mut(namespace)),
         Object::Service(service) => default_service(Rc::make_mut(service)),
+        Object::StatefulSet(set) => super::default_stateful_set(Rc::make_mut(set)),
+        Object::DaemonSet(set) => super::default_daemon_set(Rc::make_mut(set)),
+        Object::Job(job) => super::default_job(Rc::make_mut(job)),
         _ => {}
     }
 }
@@ -81,7 +84,7 @@ fn is_defaulted(spec: &PodSpec) -> bool {
         && spec.containers.iter().chain(&spec.init_containers).all(container_is_defaulted)
 }
 
-fn default_pod_spec(spec: &mut Rc<PodSpec>) {
+pub(super) fn default_pod_spec(spec: &mut Rc<PodSpec>) {
     if is_defaulted(spec) {
         return;
     }
@@ -220,7 +223,7 @@ fn default_service(service: &mut Service) {
     }
 }
 
-fn default_text(extra: &mut Extra, key: &str, value: &str) {
+pub(super) fn default_text(extra: &mut Extra, key: &str, value: &str) {
     let is_set = extra.get(key).is_some_and(|it| it.as_str() != Some(""));
     if !is_set {
         extra.insert(key.into(), value.into());

@@ -4,6 +4,7 @@
 //! validation, graceful deletion, the watch log. Requests are carried out one at a time, in order of arrival.
 
 mod admission;
+mod batch_defaults;
 mod defaults;
 mod deletion;
 mod error;
@@ -19,6 +20,7 @@ mod validation;
 mod watch;
 
 pub use admission::*;
+use batch_defaults::*;
 pub use defaults::*;
 pub use deletion::*;
 pub use error::*;

@@ -60,6 +60,10 @@ pub struct Objects {
     /// What names an object as an owner that is not its controller.
     held_by: Map<Uid, Set<ObjectKey>>,
     by_node: Map<Name, OnNode>,
+    /// Pods and ReplicaSets that have no controller.
+    orphans: Map<ObjectKey, Object>,
+    /// Names of pods by namespace and labels: a selector is asked once for all pods with the same labels.
+    by_labels: Map<Name, Map<Labels, Set<Name>>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -152,6 +156,36 @@ impl Objects {
         self.controlled_by(owner).chain(held)
     }
 
+    /// What of a kind has this object as its controller.
+    pub fn owned(&self, owner: Uid, kind: Kind) -> impl Iterator<Item = &Object> {
+        let from = ObjectKey::first_of(kind);
+        let owned = self.by_owner.get(&owner).map(|owned| owned.objects.iter_from(from));
+        owned.into_iter().flatten().take_while(move |(key, _)| key.kind == kind).map(|(_, object)| object)
+    }
+
+    /// The pods or ReplicaSets of a namespace that have no controller.
+    pub fn orphans<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
+        let from = ObjectKey::new(kind, namespace.clone(), Name::default());
+        let all = self.orphans.iter_from(from);
+        all.take_while(move |(key, _)| key.kind == kind && key.namespace == *namespace).map(|(_, object)| object)
+    }
+
+    /// The pods of a namespace whose labels a selector takes.
+    pub fn pods_labeled<'a>(
+        &'a self,
+        namespace: &'a Name,
+        takes: impl Fn(&Labels) -> bool + 'a,
+    ) -> impl Iterator<Item = &'a Rc<Pod>> {
+        let groups = self.by_labels.get(namespace).into_iter().flat_map(Map::iter);
+        let names = groups.filter(move |(labels, _)| takes(labels)).flat_map(|(_, names)| names.keys());
+        names.filter_map(|name| self.pod(&ObjectKey::new(Kind::Pod, namespace.clone(), name.clone())))
+    }
+
+    /// Nodes that pods name and that are not there.
+    pub fn missing_nodes(&self) -> impl Iterator<Item = &Name> {
+        self.by_node.iter().filter(|(_, on)| on.node.is_none() && !on.pods.is_empty()).map(|(name, _)| name)
+    }
+
     /// How the pods that have this object as their controller stand.
     pub fn tally(&self, owner: Uid) -> Option<&Tally> {
         self.by_owner.get(&owner).map(|owned| &owned.tally)
@@ -179,13 +213,40 @@ impl Objects {
             self.unindex(&key, old);
         }
         self.index(&key, &object);
+        self.relabel(&key, old.as_ref(), Some(&object));
         self.all.insert(key, object);
         old
+    }
+
+    /// Moves a pod to its labels' group; one that keeps its labels stays where it is.
+    fn relabel(&mut self, key: &ObjectKey, old: Option<&Object>, new: Option<&Object>) {
+        if key.kind != Kind::Pod {
+            return;
+        }
+        let labels = |object: Option<&'_ Object>| object.map(|object| object.meta().labels.clone());
+        if let (Some(old), Some(new)) = (old, new)
+            && old.meta().labels == new.meta().labels
+        {
+            return;
+        }
+        let groups = self.by_labels.or_default(key.namespace.clone());
+        if let Some(labels) = labels(old)
+            && let Some(names) = groups.get_mut(&labels)
+        {
+            names.remove(&key.name);
+            if names.is_empty() {
+                groups.remove(&labels);
+            }
+        }
+        if let Some(labels) = labels(new) {
+            groups.or_default(labels).add(key.name.clone());
+        }
     }
 
     pub fn remove(&mut self, key: &ObjectKey) -> Option<Object> {
         let old = self.all.remove(key)?;
         self.unindex(key, &old);
+        self.relabel(key, Some(&old), None);
         Some(old)
     }
 
@@ -199,6 +260,8 @@ impl Objects {
             if let Object::Pod(pod) = object {
                 owned.tally.count(pod, 1);
             }
+        } else if matches!(object, Object::Pod(_) | Object::ReplicaSet(_)) {
+            self.orphans.insert(key.clone(), object.clone());
         }
         match object {
             Object::Pod(pod) if pod.is_assigned() => {
@@ -225,6 +288,9 @@ impl Objects {
                     self.held_by.remove(&owner.uid);
                 }
             }
+        }
+        if object.meta().controller().is_none() {
+            self.orphans.remove(key);
         }
         if let Some(owner) = object.meta().controller()
             && let Some(owned) = self.by_owner.get_mut(&owner.uid)

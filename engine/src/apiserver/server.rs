@@ -7,7 +7,8 @@ use super::json_patch::json_patch;
 use super::strategic::strategic_patch;
 use super::{
     Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, ManagerId, Objects, PatchType, Reason,
-    Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, three_way, validate_create, validate_update,
+    Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way, validate_create,
+    validate_update,
 };
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, PodSpec, Timestamp, Uid, set_condition};
 use crate::sim::{Map, Random, Seq, Time};
@@ -124,6 +125,9 @@ impl ApiServer {
         meta.creation_timestamp = Some(moment.wall);
         meta.deletion_timestamp = None;
         meta.generation = i64::from(has_generation(key.kind));
+        if let Object::Job(job) = &mut object {
+            select_pods_of_job(Rc::make_mut(job));
+        }
         first_status(&mut object);
         let object = self.write(ChangeKind::Added, object, moment);
         self.managers.wrote(by, None, &object, moment.wall);
@@ -131,12 +135,11 @@ impl ApiServer {
     }
 
     fn admit_size(&self, object: &Object) -> Result<(), ApiError> {
-        let (Some(limit), Object::Deployment(_) | Object::ReplicaSet(_)) = (self.max_pods, object) else {
-            return Ok(());
-        };
+        let Some(limit) = self.max_pods else { return Ok(()) };
         let wanted = match object {
             Object::Deployment(it) => it.spec.wanted(),
             Object::ReplicaSet(it) => it.spec.wanted(),
+            Object::StatefulSet(it) => it.spec.replicas.unwrap_or(1),
             _ => 0,
         };
         if usize::try_from(wanted).unwrap_or(0) <= limit {
@@ -218,6 +221,7 @@ impl ApiServer {
         match &mut object {
             Object::Deployment(it) => Rc::make_mut(it).spec.replicas = Some(replicas),
             Object::ReplicaSet(it) => Rc::make_mut(it).spec.replicas = Some(replicas),
+            Object::StatefulSet(it) => Rc::make_mut(it).spec.replicas = Some(replicas),
             _ => return Err(ApiError::not_found(key)),
         }
         self.update(object, by, moment)
@@ -465,6 +469,9 @@ fn keep_system_fields(object: &mut Object, old: &Object) {
 fn spec_differs(object: &Object, old: &Object) -> bool {
     if let (Object::Generic(_, it), Object::Generic(_, old)) = (object, old) {
         return it.fields.get("spec") != old.fields.get("spec");
+    }
+    if let (Object::EndpointSlice(it), Object::EndpointSlice(old)) = (object, old) {
+        return it.endpoints != old.endpoints || it.ports != old.ports;
     }
     has_generation(object.kind())
         && same_kind!(object, old, it, old => it.spec != old.spec, [

@@ -20,15 +20,16 @@ impl Expectations {
     pub const TIMEOUT: Millis = Millis(5 * 60_000);
 
     pub fn expect_creations(&mut self, key: &ObjectKey, count: i64, now: Time) {
-        let expected = self.by_key.or_default(key.clone());
-        expected.creations = count;
-        expected.deletions.clear();
-        expected.since = now;
+        self.expect(key, count, [], now);
     }
 
     pub fn expect_deletions(&mut self, key: &ObjectKey, uids: impl IntoIterator<Item = Uid>, now: Time) {
+        self.expect(key, 0, uids, now);
+    }
+
+    pub fn expect(&mut self, key: &ObjectKey, creations: i64, uids: impl IntoIterator<Item = Uid>, now: Time) {
         let expected = self.by_key.or_default(key.clone());
-        expected.creations = 0;
+        expected.creations = creations;
         expected.deletions = uids.into_iter().map(|uid| (uid, ())).collect();
         expected.since = now;
     }

@@ -3,6 +3,7 @@
 //! Mirrors `client-go` v1.36 (`tools/cache`, `util/workqueue`) and `pkg/controller` (expectations).
 
 mod expectations;
+mod limiter;
 mod note;
 mod queue;
 mod reconciler;
@@ -10,6 +11,7 @@ mod record;
 mod runtime;
 
 pub use expectations::*;
+pub use limiter::*;
 pub use note::*;
 pub use queue::*;
 pub use reconciler::*;

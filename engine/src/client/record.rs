@@ -33,6 +33,8 @@ pub enum What {
     Commanded(Note),
     /// A loop's own clock came round: the node monitor, a heartbeat.
     Ticked(LoopIndex),
+    /// The controller manager's informers told again of all they know.
+    Resynced,
     /// A watch told a loop of a change that concerns it.
     Told { to: LoopIndex, key: ObjectKey, change: ChangeKind, version: u64 },
     /// A loop reached a phase of its turn for a key.

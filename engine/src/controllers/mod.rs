@@ -1,15 +1,25 @@
 //! The control loops, all through one trait, and the loops that stand outside the controller manager.
 
+pub mod daemonset;
 pub mod deployment;
 pub mod disruption;
+pub mod endpointslice;
 pub mod garbage_collector;
+mod history;
+pub mod job;
 pub mod kubelet;
 pub mod namespace;
 pub mod node_lifecycle;
+pub mod pod_collector;
+mod pods;
 pub mod replicaset;
 pub mod resource_quota;
 pub mod scheduler;
+mod script;
+pub mod statefulset;
 pub mod taint_eviction;
+
+pub use script::Scripts;
 
 use crate::api::{Kind, ObjectKey};
 use crate::apiserver::EventDraft;
@@ -19,7 +29,7 @@ pub const CONTROLLER_MANAGER: &str = "kube-controller-manager";
 
 /// Publishes Events under one component's name.
 #[derive(Clone, Copy)]
-struct Recorder(&'static str);
+pub struct Recorder(&'static str);
 
 impl Recorder {
     fn normal(self, about: &ObjectKey, reason: &'static str, message: String) -> EventDraft {

@@ -30,6 +30,9 @@ pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
             }
             n_kubelets += 1;
         }
+        if is_extra(&it.name) && it.turns == 0 && it.cells.iter().all(Option::is_none) {
+            return None;
+        }
         let id = LoopIndex(u32::try_from(index).ok()?);
         Some(loop_row(simulation, id, it, process.is_up, newest == Some(id)))
     });
@@ -38,6 +41,11 @@ pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
     let is_watcher = |row: &LoopRow| WATCHERS.contains(&row.name.as_str());
     sort_by(&mut rows, |a, b| is_watcher(a).cmp(&is_watcher(b)));
     rows
+}
+
+/// Loops that have a row once they had something to do.
+fn is_extra(name: &str) -> bool {
+    matches!(name, "StatefulSet" | "DaemonSet" | "Job" | "Finished Jobs" | "EndpointSlice" | "Pod collector")
 }
 
 /// The loop that an event is about.

@@ -30,6 +30,7 @@ pub fn describe(simulation: &Simulation, what: &What) -> (String, Phrase, Mark) 
     match what {
         What::Began => ("Scenario".into(), format!("{} begins", simulation.scenario().name).into(), Mark::World),
         What::Commanded(note) => ("You".into(), note.to_string().into(), Mark::You),
+        What::Resynced => ("Informers".into(), "told again of all they know".into(), Mark::Clock),
         What::Ticked(at) => (name(at), "its own clock came round".into(), Mark::Clock),
         What::Told { to, key, change, .. } => {
             let happened = match change {

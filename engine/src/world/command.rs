@@ -68,6 +68,12 @@ pub enum Command {
         container: String,
         image: String,
     },
+    /// `kubectl rollout undo`; revision 0 is the one before the present one.
+    Rollback {
+        target: Target,
+        #[serde(default)]
+        to_revision: i64,
+    },
     /// `kubectl patch`
     Patch {
         target: Target,

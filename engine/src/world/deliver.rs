@@ -125,8 +125,37 @@ impl Simulation {
         }
     }
 
+    /// Tells the loops of a process of every object in its cache, as if each had been written just as it is
+    /// (`sharedIndexInformer` resync). Nothing was lost, so nothing comes of it.
+    pub(super) fn resync(&mut self, process: usize, epoch: u32) {
+        let it = &self.processes[process];
+        if it.epoch != epoch || !it.is_up {
+            return;
+        }
+        let (now, version) = (self.now(), it.version);
+        let cause = self.trace.record(now, None, true, What::Resynced);
+        let known = |object: &Object| {
+            let (object, old) = (object.clone(), Some(object.clone()));
+            Change { version, kind: ChangeKind::Modified, object, old, at: now, cause }
+        };
+        let changes: Vec<Change> = it.cache.iter().map(|(_, object)| known(object)).collect();
+        for change in &changes {
+            self.tell(process, change);
+        }
+        self.plan_resync(process);
+    }
+
+    fn plan_resync(&mut self, process: usize) {
+        let it = &self.processes[process];
+        if let (Some(period), ProcessKind::ControllerManager) = (self.scenario.resync_ms, &it.kind) {
+            let happening = Happening::Resync { process, epoch: it.epoch };
+            self.queue.after(Millis(period.max(1_000)), happening);
+        }
+    }
+
     /// Sets a process's own clocks going.
     pub(super) fn start_clocks(&mut self, process: usize, first: Millis, cause: Seq) {
+        self.plan_resync(process);
         let epoch = self.processes[process].epoch;
         for at in self.processes[process].loops.clone() {
             if self.loops[at.0 as usize].reconciler.tick().is_some() {

@@ -7,6 +7,7 @@ mod command;
 mod deliver;
 mod faults;
 mod process;
+mod rollback;
 mod scenario;
 mod setup;
 mod simulation;

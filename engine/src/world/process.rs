@@ -2,16 +2,22 @@ use std::rc::Rc;
 
 use crate::api::{Kind, Name, Object, ObjectKey};
 use crate::apiserver::{Change, Objects};
-use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TurnPhase, WorkQueue};
+use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TokenBucket, TurnPhase, WorkQueue};
+use crate::controllers::Scripts;
+use crate::controllers::daemonset::DaemonSetController;
 use crate::controllers::deployment::DeploymentController;
 use crate::controllers::disruption::DisruptionController;
+use crate::controllers::endpointslice::EndpointSliceController;
 use crate::controllers::garbage_collector::GarbageCollector;
+use crate::controllers::job::{JobController, TtlAfterFinished};
 use crate::controllers::kubelet::Kubelet;
 use crate::controllers::namespace::NamespaceController;
 use crate::controllers::node_lifecycle::NodeLifecycle;
+use crate::controllers::pod_collector::PodCollector;
 use crate::controllers::replicaset::ReplicaSetController;
 use crate::controllers::resource_quota::ResourceQuotaController;
 use crate::controllers::scheduler::Scheduler;
+use crate::controllers::statefulset::StatefulSetController;
 use crate::controllers::taint_eviction::TaintEviction;
 use crate::sim::{Map, Seq, Time};
 
@@ -58,6 +64,12 @@ impl ProcessKind {
                 ("Namespaces".into(), 10, AnyReconciler::new(NamespaceController)),
                 ("Disruption budgets".into(), 1, AnyReconciler::new(DisruptionController::default())),
                 ("Resource quotas".into(), 5, AnyReconciler::new(ResourceQuotaController::default())),
+                ("StatefulSet".into(), 5, AnyReconciler::new(Scripts(StatefulSetController::default()))),
+                ("DaemonSet".into(), 2, AnyReconciler::new(Scripts(DaemonSetController::default()))),
+                ("Job".into(), 5, AnyReconciler::new(Scripts(JobController::default()))),
+                ("Finished Jobs".into(), 5, AnyReconciler::new(Scripts(TtlAfterFinished))),
+                ("EndpointSlice".into(), 5, AnyReconciler::new(Scripts(EndpointSliceController))),
+                ("Pod collector".into(), 1, AnyReconciler::new(Scripts(PodCollector::default()))),
             ],
             ProcessKind::Scheduler => vec![("Scheduler".into(), 1, AnyReconciler::new(Scheduler::default()))],
             ProcessKind::Kubelet(node) => {
@@ -141,6 +153,8 @@ pub struct Loop {
     pub turns: u64,
     pub retries: u64,
     pub last_active: Option<Time>,
+    /// What its client may send before it must wait, where clients are limited.
+    pub client: TokenBucket,
 }
 
 impl Loop {
@@ -157,6 +171,7 @@ impl Loop {
             turns: 0,
             retries: 0,
             last_active: None,
+            client: TokenBucket::default(),
         }
     }
 

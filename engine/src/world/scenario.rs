@@ -43,6 +43,18 @@ impl Default for Latency {
     }
 }
 
+/// How many requests each controller's client may send: so many a second, so many at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientLimit {
+    pub qps: u32,
+    pub burst: u32,
+}
+
+impl ClientLimit {
+    /// `--kube-api-qps` and `--kube-api-burst` of the controller manager (v1.36).
+    pub const CONTROLLER_MANAGER: Self = Self { qps: 20, burst: 30 };
+}
+
 /// How a world begins. With the journal of commands it decides everything that follows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,6 +73,12 @@ pub struct Scenario {
     /// More pods than this in one workload are refused.
     #[serde(default)]
     pub max_pods: Option<usize>,
+    /// Limits the client of each controller in the controller manager, as a real one is.
+    #[serde(default)]
+    pub client_limit: Option<ClientLimit>,
+    /// How often informers tell again of everything in their caches, in ms; never where nothing is given.
+    #[serde(default)]
+    pub resync_ms: Option<u64>,
 }
 
 const WEB: &str = "\
@@ -111,6 +129,8 @@ impl Scenario {
             behaviors: Behaviors::default(),
             latency: Latency::default(),
             max_pods: Some(Self::MAX_PODS),
+            client_limit: None,
+            resync_ms: None,
         }
     }
 

@@ -30,6 +30,8 @@ pub(super) enum Happening {
     Tick { at: LoopIndex, epoch: u32, cause: Option<Seq> },
     /// A process that crashed is started again.
     Restart { process: usize, epoch: u32, cause: Seq },
+    /// A process's informers tell its loops again of all they know.
+    Resync { process: usize, epoch: u32 },
     /// Something happens inside a machine.
     Occur { node: Name, boot: u32, occurrence: Occurrence, cause: Seq },
 }
@@ -269,6 +271,7 @@ impl Simulation {
             Some(Happening::Continue { at, key, epoch }) => self.go_on(at, &key, epoch),
             Some(Happening::Tick { at, epoch, cause }) => self.tick(at, epoch, cause),
             Some(Happening::Restart { process, epoch, cause }) => self.restart(process, epoch, cause),
+            Some(Happening::Resync { process, epoch }) => self.resync(process, epoch),
             Some(Happening::Occur { node, boot, occurrence, cause }) => self.occur(&node, boot, &occurrence, cause),
             None => {}
         }
@@ -364,6 +367,7 @@ impl Simulation {
                     None => refused(&ApiError::not_found(&target.key())),
                 }
             }
+            Command::Rollback { target, to_revision } => self.roll_back(&target, to_revision, seq),
             Command::Patch { target, kind, patch } => {
                 self.request(&target, "kubectl-patch", Verb::Patch(target.key(), kind, patch), "patched", seq)
             }
@@ -389,7 +393,14 @@ impl Simulation {
         self.request(target, "kubectl", Verb::Scale(target.key(), replicas), "scaled", seq)
     }
 
-    fn request(&mut self, target: &Target, manager: &'static str, verb: Verb, done: &str, seq: Seq) -> Outcome {
+    pub(super) fn request(
+        &mut self,
+        target: &Target,
+        manager: &'static str,
+        verb: Verb,
+        done: &str,
+        seq: Seq,
+    ) -> Outcome {
         match self.execute(&Request::new(manager, verb), Author::You, seq, false) {
             Ok(answer) => {
                 let is_same = answer.outcome == Effect::Unchanged && done == "patched";
@@ -453,7 +464,7 @@ impl Simulation {
 }
 
 /// `deployment.apps/web`, as kubectl names an object it has changed.
-fn reference(key: &ObjectKey) -> String {
+pub(super) fn reference(key: &ObjectKey) -> String {
     let kind = key.kind.name().to_ascii_lowercase();
     match key.kind.group() {
         "" => format!("{kind}/{}", key.name),
@@ -478,6 +489,7 @@ fn describe(command: &Command) -> Note {
         Command::Apply { .. } => note!("applied a manifest"),
         Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
         Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
+        Command::Rollback { target, .. } => note!("rolled back {}", target.name.clone()),
         Command::Patch { target, .. } => note!("patched {} **{}**", kind(target), target.name.clone()),
         Command::Delete { target, propagation, .. } => {
             let text = match propagation {

@@ -145,7 +145,8 @@ impl Simulation {
                 Action::Api(request) => {
                     let flight = Flight { request, by: at, key: key.clone(), slot, epoch, cause, outcome: None };
                     let happening = Happening::Arrive(self.flights.add(flight));
-                    self.queue.after(Millis(self.scenario.latency.request), happening);
+                    let wait = self.wait_for_turn(at);
+                    self.queue.after(Millis(wait.0 + self.scenario.latency.request), happening);
                 }
                 Action::Runtime(pod, uid, call) => {
                     let ProcessKind::Kubelet(node) = self.processes[process].kind.clone() else { continue };
@@ -159,6 +160,18 @@ impl Simulation {
         if n_requests == 0 {
             self.continue_later(at, key);
         }
+    }
+
+    /// How long a controller's own client holds a request back (`client_limit`): each controller of the controller
+    /// manager has a client of its own.
+    fn wait_for_turn(&mut self, at: LoopIndex) -> Millis {
+        let Some(limit) = self.scenario.client_limit else { return Millis(0) };
+        let now = self.queue.now();
+        let it = &mut self.loops[at.0 as usize];
+        if self.processes[it.process].kind != ProcessKind::ControllerManager {
+            return Millis(0);
+        }
+        it.client.take(now, Millis(1_000 / u64::from(limit.qps.max(1))), limit.burst)
     }
 
     /// A request reaches the API server, whether or not its sender still lives.
@@ -252,7 +265,7 @@ impl Simulation {
         it.reconciler.end(key);
         it.queue.done(key);
         it.retries += 1;
-        let retry = it.queue.backoff(key);
+        let retry = it.queue.backoff(key, now);
         let cause = turn.map(|turn| turn.last);
         let what = What::Failed { by: at, key: key.clone(), error, retry };
         let seq = self.trace.record(now, cause, false, what);

@@ -70,7 +70,9 @@ fn validate_spec(object: &Object, errors: &mut Errors) {
             pod::validate_images(&pod.spec, errors);
         }
         Object::Node(node) => workload::validate_taints(&node.spec.taints, errors),
-        Object::Lease(_) => {}
+        Object::StatefulSet(set) => workload::validate_stateful_set(&set.spec, errors),
+        Object::DaemonSet(set) => workload::validate_daemon_set(&set.spec, errors),
+        Object::Lease(_) | Object::EndpointSlice(_) => {}
         // The other kinds are looked at as they were written.
         other => {
             if let Ok(object) = crate::api::read_value(other.to_value()) {

@@ -8,6 +8,8 @@ use crate::apiserver::FieldError;
 
 const POD_FIELDS: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
+const STATEFUL_SET_FIELDS: &str = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+
 /// Everything that is wrong with the new state of an object.
 pub fn validate_update(old: &Object, new: &Object) -> Vec<FieldError> {
     let mut errors = Errors::default();
@@ -20,6 +22,18 @@ pub fn validate_update(old: &Object, new: &Object) -> Vec<FieldError> {
         }
         (Object::ReplicaSet(old), Object::ReplicaSet(new)) => {
             keep_selector(&old.spec.selector, &new.spec.selector, &mut errors);
+        }
+        (Object::DaemonSet(old), Object::DaemonSet(new)) => {
+            keep_selector(&old.spec.selector, &new.spec.selector, &mut errors);
+        }
+        (Object::StatefulSet(old), Object::StatefulSet(new)) => {
+            let is_kept = old.spec.selector == new.spec.selector
+                && old.spec.service_name == new.spec.service_name
+                && old.spec.pod_management_policy == new.spec.pod_management_policy
+                && old.spec.extra.get("volumeClaimTemplates") == new.spec.extra.get("volumeClaimTemplates");
+            if !is_kept {
+                errors.forbidden("spec", STATEFUL_SET_FIELDS);
+            }
         }
         (Object::Pod(old), Object::Pod(new)) => validate_pod_update(old, new, &mut errors),
         _ => {}

@@ -2,7 +2,8 @@
 
 use super::{Errors, json, meta, names, pod};
 use crate::api::{
-    DeploymentSpec, DeploymentStrategy, IntOrPercent, LabelSelector, PodTemplate, ReplicaSetSpec, RollingUpdate, Taint,
+    DaemonSetSpec, DeploymentSpec, DeploymentStrategy, IntOrPercent, LabelSelector, PodTemplate, ReplicaSetSpec,
+    RollingUpdate, StatefulSetSpec, Taint,
 };
 
 pub(super) fn validate_deployment(spec: &DeploymentSpec, errors: &mut Errors) {
@@ -25,6 +26,42 @@ pub(super) fn validate_replica_set(spec: &ReplicaSetSpec, errors: &mut Errors) {
     errors.not_negative("spec.replicas", spec.replicas.unwrap_or(1).into());
     errors.not_negative("spec.minReadySeconds", spec.min_ready_seconds.into());
     validate_selector_and_template(&spec.selector, &spec.template, errors);
+}
+
+pub(super) fn validate_stateful_set(spec: &StatefulSetSpec, errors: &mut Errors) {
+    const POLICIES: [&str; 2] = ["OrderedReady", "Parallel"];
+    if !POLICIES.contains(&spec.pod_management_policy.as_str()) {
+        let policy = &spec.pod_management_policy;
+        errors.invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'");
+    }
+    validate_update_strategy(&spec.update_strategy.kind, errors);
+    if let Some(partition) = spec.update_strategy.rolling_update.as_ref().and_then(|it| it.partition) {
+        errors.not_negative("spec.updateStrategy.rollingUpdate.partition", partition.into());
+    }
+    errors.not_negative("spec.replicas", spec.replicas.unwrap_or(1).into());
+    errors.not_negative("spec.minReadySeconds", spec.min_ready_seconds.into());
+    validate_selector_and_template(&spec.selector, &spec.template, errors);
+}
+
+pub(super) fn validate_daemon_set(spec: &DaemonSetSpec, errors: &mut Errors) {
+    validate_selector_and_template(&spec.selector, &spec.template, errors);
+    errors.not_negative("spec.minReadySeconds", spec.min_ready_seconds.into());
+    validate_update_strategy(&spec.update_strategy.kind, errors);
+    if let Some(rolling) = &spec.update_strategy.rolling_update {
+        for (name, value) in [("maxUnavailable", &rolling.max_unavailable), ("maxSurge", &rolling.max_surge)] {
+            let path = format!("spec.updateStrategy.rollingUpdate.{name}");
+            if let Some(value) = value {
+                validate_int_or_percent(value, &path, errors);
+                validate_at_most_all(value, &path, errors);
+            }
+        }
+    }
+}
+
+fn validate_update_strategy(kind: &str, errors: &mut Errors) {
+    if !matches!(kind, "RollingUpdate" | "OnDelete") {
+        errors.invalid("spec.updateStrategy", kind, "must be 'RollingUpdate' or 'OnDelete'");
+    }
 }
 
 fn validate_selector_and_template(selector: &LabelSelector, template: &PodTemplate, errors: &mut Errors) {

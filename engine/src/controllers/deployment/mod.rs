@@ -3,7 +3,7 @@
 //! Mirrors `pkg/controller/deployment/deployment_controller.go`, v1.36. One turn takes the decisions of one
 //! `syncDeployment` and sends its writes one after the other.
 
-mod plan;
+pub mod plan;
 pub mod revision;
 pub mod rolling;
 pub mod status;
@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use plan::{Plan, Planned, decide};
 
+use super::pods::{adopt, release, suitors};
 use super::{CONTROLLER_MANAGER, Recorder, controller_key};
 use crate::api::{Deployment, Kind, Object, ObjectKey, ReplicaSet};
 use crate::apiserver::{Change, DeleteOptions, Objects, Request, Verb};
@@ -47,6 +48,10 @@ impl Reconciler for DeploymentController {
     fn concerns(&mut self, change: &Change, cache: &Objects, _now: Time) -> Vec<Wakeup> {
         let key = match &change.object {
             Object::Deployment(_) => Some(change.object.key()),
+            Object::ReplicaSet(set) if set.metadata.controller().is_none() => {
+                let keys = suitors(Kind::Deployment, change, cache);
+                return keys.into_iter().map(|key| (key, Millis(0))).collect();
+            }
             Object::ReplicaSet(_) => controller_key(&change.object, Kind::Deployment),
             // The last pod of a Deployment that waits for its old pods to be gone.
             Object::Pod(_) if change.kind == crate::apiserver::ChangeKind::Deleted => {
@@ -90,7 +95,9 @@ fn observe(context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
         n => note!("{} ReplicaSets, cache rv {}", n, context.version),
     };
     let has_old_pods = sets.iter().any(|set| context.cache.controlled_by(set.metadata.uid).next().is_some());
-    turn.plan = Some(decide(deployment, &sets, has_old_pods, context.wall));
+    let orphans = context.cache.orphans(Kind::ReplicaSet, &key.namespace).filter_map(Object::as_replica_set);
+    let orphans: Vec<Rc<ReplicaSet>> = orphans.cloned().collect();
+    turn.plan = Some(decide(deployment, &sets, &orphans, has_old_pods, context.wall));
     turn.stage = Stage::Diff;
     Step::Observe(facts.with(detail)).into()
 }
@@ -133,7 +140,7 @@ fn act(context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Ou
             turn.sent = Some(planned);
             stepped
         }
-        None => Step::Done(plan.wait(context.wall)).into(),
+        None => Step::Done(plan.wait(context.wall_millis)).into(),
     };
     stepped.events = events;
     stepped
@@ -141,13 +148,20 @@ fn act(context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Ou
 
 impl Planned {
     fn action(&self, deployment: &Rc<Deployment>) -> Action {
+        let owner = &deployment.metadata;
+        let set_key = |set: &ReplicaSet| {
+            ObjectKey::new(Kind::ReplicaSet, set.metadata.namespace.clone(), set.metadata.name.clone())
+        };
         let verb = match self {
+            Planned::Adopt(set) => {
+                return adopt(&set_key(set), &set.metadata, &owner.controller_reference(Kind::Deployment));
+            }
+            Planned::Release(set) => return release(&set_key(set), &set.metadata, owner),
             Planned::Create(set) => Verb::Create(Object::ReplicaSet(Rc::clone(set))),
             Planned::Resize { set, .. } | Planned::Annotate(set) => Verb::Update(Object::ReplicaSet(Rc::clone(set))),
-            Planned::Remove(set) => Verb::Delete(
-                ObjectKey::new(Kind::ReplicaSet, set.metadata.namespace.clone(), set.metadata.name.clone()),
-                DeleteOptions { uid: Some(set.metadata.uid), ..DeleteOptions::default() },
-            ),
+            Planned::Remove(set) => {
+                Verb::Delete(set_key(set), DeleteOptions { uid: Some(set.metadata.uid), ..DeleteOptions::default() })
+            }
             Planned::Status(status, annotations) => {
                 let mut deployment = Rc::clone(deployment);
                 let it = Rc::make_mut(&mut deployment);
@@ -177,6 +191,14 @@ impl Planned {
 
     fn facts(&self) -> Facts {
         match self {
+            Planned::Adopt(set) => {
+                let facts: Facts = note!("adopt a ReplicaSet, size **{}**", set.spec.wanted()).into();
+                facts.with(note!("PATCH replicasets/{}", &set.metadata.name))
+            }
+            Planned::Release(set) => {
+                let facts: Facts = note!("release a ReplicaSet").into();
+                facts.with(note!("PATCH replicasets/{}", &set.metadata.name))
+            }
             Planned::Create(set) => {
                 let facts: Facts = note!("create ReplicaSet, size **{}**", set.spec.wanted()).into();
                 facts.with(note!("POST replicasets/{}", &set.metadata.name))

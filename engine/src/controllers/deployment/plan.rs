@@ -7,7 +7,9 @@ use super::revision::{
     by_creation, desired_annotation, find_new_set, make_new_set, max_annotation, revision, set_new_annotations,
     set_size_annotations,
 };
-use super::rolling::{SetSize, is_rolling_update, max_surge, new_set_size, old_set_sizes, proportional_sizes};
+use super::rolling::{
+    SetSize, is_rolling_update, max_surge, new_set_size, old_set_sizes, proportional_sizes, without_unhealthy,
+};
 use super::{revision, status};
 use crate::api::{Deployment, DeploymentStatus, Labels, Object, ReplicaSet, Timestamp, condition};
 use crate::client::{Facts, Next};
@@ -17,8 +19,14 @@ use crate::sim::{Millis, sort_by};
 /// One write.
 #[derive(Clone, Debug)]
 pub enum Planned {
+    /// A ReplicaSet without a controller is taken, or one with other labels let go.
+    Adopt(Rc<ReplicaSet>),
+    Release(Rc<ReplicaSet>),
     Create(Rc<ReplicaSet>),
-    Resize { set: Rc<ReplicaSet>, from: i32 },
+    Resize {
+        set: Rc<ReplicaSet>,
+        from: i32,
+    },
     Annotate(Rc<ReplicaSet>),
     Remove(Rc<ReplicaSet>),
     Status(Box<DeploymentStatus>, Labels),
@@ -182,10 +190,17 @@ impl Plan {
         let new_size = Self::size_of(new);
         let old = self.old_sets();
         let sizes: Vec<SetSize> = old.iter().map(|set| Self::size_of(set)).collect();
+        let cleaned = without_unhealthy(&self.deployment.spec, &new_size, &sizes);
         let targets = old_set_sizes(&self.deployment.spec, &new_size, &sizes);
         self.reason = Reason::Rolling { updated: new_size.replicas, old: sizes.iter().map(|size| size.replicas).sum() };
-        for (set, target) in old.iter().zip(targets) {
-            if set.spec.wanted() != target {
+        // Unavailable pods go in writes of their own, before any that are available.
+        for (set, target) in old.iter().zip(&cleaned) {
+            if set.spec.wanted() != *target {
+                self.resize(&set.metadata.name, *target);
+            }
+        }
+        for ((set, before), target) in old.iter().zip(cleaned).zip(targets) {
+            if before != target {
                 self.resize(&set.metadata.name, target);
             }
         }
@@ -273,6 +288,24 @@ impl Plan {
         }
     }
 
+    /// The sizes that are going to be written, in their order.
+    pub fn sizes(&self) -> Vec<(&str, i32)> {
+        let sizes = self.writes.iter().filter_map(|write| match write {
+            Planned::Resize { set, .. } => Some((set.metadata.name.as_str(), set.spec.wanted())),
+            _ => None,
+        });
+        sizes.collect()
+    }
+
+    /// The old ReplicaSets that are going to be deleted, in their order.
+    pub fn removed(&self) -> Vec<&str> {
+        let removed = self.writes.iter().filter_map(|write| match write {
+            Planned::Remove(set) => Some(set.metadata.name.as_str()),
+            _ => None,
+        });
+        removed.collect()
+    }
+
     /// The next write; the status comes last, when it differs.
     pub fn next(&mut self, now: Timestamp) -> Option<Planned> {
         if let Some(write) = self.writes.pop_front() {
@@ -314,7 +347,10 @@ impl Plan {
     pub fn accept(&mut self, sent: &Planned, object: Object) {
         match (sent, object) {
             (Planned::Status(..), Object::Deployment(deployment)) => self.deployment = deployment,
-            (Planned::Create(_) | Planned::Resize { .. } | Planned::Annotate(_), Object::ReplicaSet(written)) => {
+            (
+                Planned::Create(_) | Planned::Resize { .. } | Planned::Annotate(_) | Planned::Adopt(_),
+                Object::ReplicaSet(written),
+            ) => {
                 if let Some(slot) = self.sets.iter_mut().find(|set| set.metadata.name == written.metadata.name) {
                     let size = slot.spec.replicas;
                     *slot = written;
@@ -331,10 +367,11 @@ impl Plan {
     }
 
     /// When to look again although nothing changes: at the progress deadline.
-    pub fn wait(&self, now: Timestamp) -> Next {
+    pub fn wait(&self, now_millis: i64) -> Next {
         let status = &self.deployment.status;
-        match status::seconds_until_deadline(&self.deployment, status, now) {
-            Some(seconds) => Next::After(Millis::from_secs(seconds.unsigned_abs())),
+        match status::seconds_until_deadline(&self.deployment, status, now_millis) {
+            // One second past it, since API times have whole seconds.
+            Some(seconds) => Next::After(Millis::from_secs(seconds.unsigned_abs() + 1)),
             None => Next::AwaitChange,
         }
     }
@@ -379,9 +416,42 @@ fn is_saturated(deployment: &Deployment, set: &ReplicaSet) -> bool {
     set.spec.wanted() == wanted && desired_annotation(set) == Some(wanted) && set.status.available_replicas == wanted
 }
 
+/// The ReplicaSets that are the Deployment's: those it controls, as long as their labels say so, and those without a
+/// controller whose labels do (`ReplicaSetControllerRefManager`). And the writes that make it so.
+fn claim(
+    deployment: &Rc<Deployment>,
+    owned: &[Rc<ReplicaSet>],
+    orphans: &[Rc<ReplicaSet>],
+) -> (Vec<Rc<ReplicaSet>>, Vec<Planned>) {
+    let mut writes = Vec::new();
+    let mine = |set: &Rc<ReplicaSet>| deployment.spec.selector.matches(&set.metadata.labels);
+    let (mut sets, strays): (Vec<_>, Vec<_>) = owned.iter().cloned().partition(mine);
+    writes.extend(strays.into_iter().map(Planned::Release));
+    if deployment.metadata.deletion_timestamp.is_some() {
+        return (sets, Vec::new());
+    }
+    let found = orphans.iter().filter(|set| set.metadata.deletion_timestamp.is_none() && mine(set));
+    for orphan in found {
+        writes.push(Planned::Adopt(Rc::clone(orphan)));
+        let mut set = Rc::clone(orphan);
+        let reference = deployment.metadata.controller_reference(crate::api::Kind::Deployment);
+        Rc::make_mut(&mut set).metadata.owner_references.push(reference);
+        sets.push(set);
+    }
+    (sets, writes)
+}
+
 /// Decides all writes of a turn (`syncDeployment`).
-pub fn decide(deployment: &Rc<Deployment>, sets: &[Rc<ReplicaSet>], has_pods: bool, now: Timestamp) -> Plan {
-    let mut plan = Plan::new(deployment, sets);
+pub fn decide(
+    deployment: &Rc<Deployment>,
+    owned: &[Rc<ReplicaSet>],
+    orphans: &[Rc<ReplicaSet>],
+    has_pods: bool,
+    now: Timestamp,
+) -> Plan {
+    let (sets, claims) = claim(deployment, owned, orphans);
+    let mut plan = Plan::new(deployment, &sets);
+    plan.writes.extend(claims);
     if deployment.metadata.deletion_timestamp.is_some() {
         plan.reason = Reason::Deleting;
         return plan;

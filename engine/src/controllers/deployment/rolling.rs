@@ -59,20 +59,19 @@ pub fn new_set_size(spec: &DeploymentSpec, all: i32, new: i32) -> i32 {
     new + (max_total - all).min(spec.wanted() - new)
 }
 
-/// The sizes of the old ReplicaSets after this step, oldest first: unhealthy pods go first, then healthy ones as far
-/// as availability allows. Without a change the sizes come back as they are.
-pub fn old_set_sizes(spec: &DeploymentSpec, new: &SetSize, old: &[SetSize]) -> Vec<i32> {
-    let mut sizes: Vec<i32> = old.iter().map(|set| set.replicas).collect();
-    let old_total: i32 = sizes.iter().sum();
-    if old_total == 0 {
-        return sizes;
-    }
+/// How many old pods may go in this step, be they available or not.
+fn max_scaled_down(spec: &DeploymentSpec, new: &SetSize, old: &[SetSize]) -> i32 {
+    let old_total: i32 = old.iter().map(|set| set.replicas).sum();
     let min_available = spec.wanted() - max_unavailable(spec);
     let new_unavailable = new.replicas - new.available;
-    let max_scaled_down = old_total + new.replicas - min_available - new_unavailable;
-    if max_scaled_down <= 0 {
-        return sizes;
-    }
+    if old_total == 0 { 0 } else { old_total + new.replicas - min_available - new_unavailable }
+}
+
+/// The sizes of the old ReplicaSets, oldest first, once as many of their unavailable pods as may go have gone
+/// (`cleanupUnhealthyReplicas`).
+pub fn without_unhealthy(spec: &DeploymentSpec, new: &SetSize, old: &[SetSize]) -> Vec<i32> {
+    let mut sizes: Vec<i32> = old.iter().map(|set| set.replicas).collect();
+    let max_scaled_down = max_scaled_down(spec, new, old);
     let mut cleaned = 0;
     for (size, set) in sizes.iter_mut().zip(old) {
         if cleaned >= max_scaled_down {
@@ -87,6 +86,17 @@ pub fn old_set_sizes(spec: &DeploymentSpec, new: &SetSize, old: &[SetSize]) -> V
             cleaned += count;
         }
     }
+    sizes
+}
+
+/// The sizes of the old ReplicaSets after this step, oldest first: unhealthy pods go first, then healthy ones as far
+/// as availability allows. Without a change the sizes come back as they are.
+pub fn old_set_sizes(spec: &DeploymentSpec, new: &SetSize, old: &[SetSize]) -> Vec<i32> {
+    let mut sizes = without_unhealthy(spec, new, old);
+    if max_scaled_down(spec, new, old) <= 0 {
+        return sizes;
+    }
+    let min_available = spec.wanted() - max_unavailable(spec);
     let available: i32 = new.available + old.iter().map(|set| set.available).sum::<i32>();
     let mut surplus = available - min_available;
     for size in &mut sizes {

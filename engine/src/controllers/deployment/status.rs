@@ -77,7 +77,8 @@ pub fn is_complete(deployment: &Deployment, status: &DeploymentStatus) -> bool {
         && status.observed_generation >= deployment.metadata.generation
 }
 
-fn has_progressed(deployment: &Deployment, new: &DeploymentStatus) -> bool {
+/// Whether a status shows that the rollout got on (`DeploymentProgressing`).
+pub fn has_progressed(deployment: &Deployment, new: &DeploymentStatus) -> bool {
     let old = &deployment.status;
     let old_rest = |status: &DeploymentStatus| status.replicas - status.updated_replicas;
     new.updated_replicas > old.updated_replicas
@@ -91,7 +92,7 @@ fn deadline(deployment: &Deployment) -> Option<i64> {
 }
 
 /// Whether the deadline has passed since the last progress (`DeploymentTimedOut`).
-fn is_timed_out(deployment: &Deployment, status: &DeploymentStatus, now: Timestamp) -> bool {
+pub fn is_timed_out(deployment: &Deployment, status: &DeploymentStatus, now: Timestamp) -> bool {
     let Some(progress) = condition(&status.conditions, PROGRESSING) else { return false };
     if progress.reason == "NewReplicaSetAvailable" {
         return false;
@@ -152,14 +153,13 @@ pub fn judge_progress(
     }
 }
 
-/// How long until a rollout that makes no progress must be looked at again (`requeueStuckDeployment`): one second
-/// past the deadline, since API times have whole seconds.
-pub fn seconds_until_deadline(deployment: &Deployment, status: &DeploymentStatus, now: Timestamp) -> Option<i64> {
+/// How many whole seconds a rollout that makes no progress has until its deadline (`requeueStuckDeployment`).
+pub fn seconds_until_deadline(deployment: &Deployment, status: &DeploymentStatus, now_millis: i64) -> Option<i64> {
     let progress = condition(&status.conditions, PROGRESSING)?;
     let seconds = deadline(deployment)?;
     if is_complete(deployment, status) || progress.reason == "ProgressDeadlineExceeded" {
         return None;
     }
-    let after = progress.last_update_time?.0 + seconds - now.0;
-    Some(after.max(0) + 1)
+    let after = (progress.last_update_time?.0 + seconds) * 1000 - now_millis;
+    Some((after / 1000).max(0))
 }

@@ -10,8 +10,9 @@ use std::rc::Rc;
 pub use ranking::{RankedPod, pods_to_delete};
 pub use status::{StatusInput, calculate_status};
 
-use super::{CONTROLLER_MANAGER, Recorder, controller_key};
-use crate::api::{Kind, Object, ObjectKey, ObjectMeta, Pod, ReplicaSet, condition};
+use super::pods::{Claims, pod_from, suitors};
+use super::{CONTROLLER_MANAGER, Recorder};
+use crate::api::{Kind, Object, ObjectKey, Pod, ReplicaSet, condition};
 use crate::apiserver::{Change, ChangeKind, DeleteOptions, Objects, Request, Verb};
 use crate::client::{
     Action, Arg, Context, Expectations, Next, Outcome, Reconciler, Step, Stepped, Wakeup, observe_pod_of,
@@ -39,6 +40,10 @@ pub struct Turn {
 #[derive(Clone, Debug)]
 enum Stage {
     Observe,
+    /// Pods are to be adopted or released before anything is counted.
+    Claim,
+    Claiming,
+    Claimed,
     Diff,
     Act,
     /// A batch of creations is under way: its size, and how many are left after it.
@@ -55,25 +60,29 @@ enum Stage {
 struct Seen {
     set: Rc<ReplicaSet>,
     input: StatusInput,
+    claims: Claims,
 }
 
 impl Reconciler for ReplicaSetController {
     type State = Turn;
 
-    fn concerns(&mut self, change: &Change, _cache: &Objects, _now: Time) -> Vec<Wakeup> {
-        let key = match &change.object {
+    fn concerns(&mut self, change: &Change, cache: &Objects, _now: Time) -> Vec<Wakeup> {
+        let keys = match &change.object {
             Object::ReplicaSet(_) => {
                 let key = change.object.key();
                 if change.kind == ChangeKind::Deleted {
                     self.expectations.forget(&key);
                 }
-                Some(key)
+                vec![key]
             }
-            Object::Pod(_) => observe_pod_of(&mut self.expectations, Kind::ReplicaSet, change)
-                .or_else(|| change.old.as_ref().and_then(|old| controller_key(old, Kind::ReplicaSet))),
-            _ => None,
+            Object::Pod(pod) => match observe_pod_of(&mut self.expectations, Kind::ReplicaSet, change) {
+                Some(key) => vec![key],
+                None if pod.metadata.controller().is_none() => suitors(Kind::ReplicaSet, change, cache),
+                None => Vec::new(),
+            },
+            _ => Vec::new(),
         };
-        key.map(|key| (key, Millis(0))).into_iter().collect()
+        keys.into_iter().map(|key| (key, Millis(0))).collect()
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {
@@ -83,6 +92,9 @@ impl Reconciler for ReplicaSetController {
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
         match std::mem::replace(&mut turn.stage, Stage::Finish) {
             Stage::Observe => self.observe(context, key, turn),
+            Stage::Claim => claim(turn),
+            Stage::Claiming => claiming(turn),
+            Stage::Claimed => self.claimed(context, key, turn, &outcomes),
             Stage::Diff => self.diff(context, key, turn),
             Stage::Act => self.act(context, key, turn),
             Stage::Creating { batch, left } => self.created(key, turn, outcomes, batch, left),
@@ -91,6 +103,18 @@ impl Reconciler for ReplicaSetController {
             Stage::Finish => self.finish(context, turn, &outcomes),
         }
     }
+}
+
+fn claim(turn: &mut Turn) -> Stepped {
+    turn.stage = Stage::Claiming;
+    Step::Diff(note!("labels and owners **differ**").into()).into()
+}
+
+fn claiming(turn: &mut Turn) -> Stepped {
+    turn.stage = Stage::Claimed;
+    let Some(Seen { set, claims, .. }) = &turn.seen else { return Step::Done(Next::AwaitChange).into() };
+    let requests = claims.requests(&set.metadata, Kind::ReplicaSet);
+    Step::Act(claims.facts(), requests.into_iter().map(|(action, _)| action).collect()).into()
 }
 
 fn pod_count(count: usize) -> (Arg, &'static str) {
@@ -110,10 +134,28 @@ impl ReplicaSetController {
             1 => note!("1 stopping, not counted"),
             n => note!("{} stopping, not counted", n),
         };
-        turn.seen = Some(Seen { set: Rc::clone(set), input });
-        turn.stage = Stage::Diff;
+        let claims = Claims::find(context.cache, &set.metadata, &set.spec.selector, |_| true);
+        turn.stage = if claims.is_empty() { Stage::Diff } else { Stage::Claim };
+        turn.seen = Some(Seen { set: Rc::clone(set), input, claims });
         let facts: crate::client::Facts = facts.into();
         Step::Observe(facts.with(detail)).into()
+    }
+
+    /// The pods changed hands: from here on they are counted so, whatever the cache still shows.
+    fn claimed(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
+        let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+        if let Some(error) = refused.into_iter().find(|error| error.code() != 404) {
+            return Step::Fail(error.message.clone()).into();
+        }
+        if let Some(seen) = &mut turn.seen {
+            for pod in &seen.claims.adopted {
+                seen.input.shift(&seen.set, pod, 1);
+            }
+            for pod in &seen.claims.released {
+                seen.input.shift(&seen.set, pod, -1);
+            }
+        }
+        self.diff(context, key, turn)
     }
 
     fn diff(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
@@ -155,7 +197,12 @@ impl ReplicaSetController {
             return create_batch(turn, 1, missing);
         }
         let owned = context.cache.controlled_by(seen.set.metadata.uid).filter_map(Object::as_pod);
-        let active: Vec<Rc<Pod>> = owned.filter(|pod| pod.is_active()).cloned().collect();
+        let claims = &seen.claims;
+        let among = |pods: &[Rc<Pod>], pod: &Pod| pods.iter().any(|it| it.metadata.uid == pod.metadata.uid);
+        let stays = |pod: &&Rc<Pod>| pod.is_active() && !among(&claims.released, pod);
+        let mut active: Vec<Rc<Pod>> = owned.filter(stays).cloned().collect();
+        let adopted = claims.adopted.iter().filter(|pod| !among(&active, pod)).cloned().collect::<Vec<_>>();
+        active.extend(adopted);
         let surplus = active.len().saturating_sub(wanted).min(BURST);
         let siblings = related_pods(context.cache, &seen.set);
         let victims = pods_to_delete(&active, &siblings, surplus, context.wall_millis);
@@ -296,19 +343,7 @@ fn create_batch(turn: &mut Turn, size: usize, left: usize) -> Stepped {
 }
 
 fn create_pod(set: &Rc<ReplicaSet>) -> Action {
-    let template = &set.spec.template;
-    let pod = Pod {
-        metadata: ObjectMeta {
-            generate_name: format!("{}-", set.metadata.name),
-            namespace: set.metadata.namespace.clone(),
-            labels: template.metadata.labels.clone(),
-            annotations: template.metadata.annotations.clone(),
-            owner_references: vec![set.metadata.controller_reference(Kind::ReplicaSet)],
-            ..ObjectMeta::default()
-        },
-        spec: Rc::clone(&template.spec),
-        ..Pod::default()
-    };
+    let pod = pod_from(&set.spec.template, &set.metadata, Kind::ReplicaSet);
     Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Create(Object::Pod(Rc::new(pod)))))
 }
 

@@ -20,7 +20,9 @@ pub struct RankedPod {
     /// Active pods of the same owner on its node.
     pub neighbours: usize,
     pub ready_since: Option<Timestamp>,
+    /// Of the container that was restarted most often.
     pub restarts: i32,
+    pub sidecar_restarts: i32,
     pub created: Option<Timestamp>,
     pub uid: Uid,
 }
@@ -39,7 +41,8 @@ impl RankedPod {
             deletion_cost: pod.metadata.annotations.get(DELETION_COST).and_then(|text| text.parse().ok()).unwrap_or(0),
             neighbours,
             ready_since: ready.and_then(|ready| ready.last_transition_time),
-            restarts: pod.restarts(),
+            restarts: pod.status.container_statuses.iter().map(|it| it.restart_count).max().unwrap_or(0),
+            sidecar_restarts: sidecar_restarts(pod),
             created: pod.metadata.creation_timestamp,
             uid: pod.metadata.uid,
         }
@@ -71,6 +74,9 @@ impl RankedPod {
         if self.restarts != other.restarts {
             return self.restarts > other.restarts;
         }
+        if self.sidecar_restarts != other.sidecar_restarts {
+            return self.sidecar_restarts > other.sidecar_restarts;
+        }
         if self.created != other.created {
             return self.is_younger(other, self.created, other.created, now_millis);
         }
@@ -88,6 +94,18 @@ impl RankedPod {
             difference => difference < 0,
         }
     }
+}
+
+fn sidecar_restarts(pod: &Pod) -> i32 {
+    let statuses = pod.status.extra.get("initContainerStatuses").and_then(serde_json::Value::as_array);
+    let is_sidecar = |name: &str| {
+        let mut all = pod.spec.init_containers.iter();
+        all.any(|it| *it.name == *name && it.extra.get("restartPolicy").is_some_and(|policy| policy == "Always"))
+    };
+    let restarts = statuses.into_iter().flatten().filter_map(|status| {
+        is_sidecar(status.get("name")?.as_str()?).then(|| status.get("restartCount")?.as_i64()).flatten()
+    });
+    restarts.max().and_then(|most| most.try_into().ok()).unwrap_or(0)
 }
 
 /// Sorts by a relation that need not be a strict order, which the standard library's sorts may refuse.

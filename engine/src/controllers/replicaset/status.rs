@@ -1,6 +1,6 @@
 //! Mirrors `pkg/controller/replicaset/replica_set_utils.go`, v1.36.
 
-use crate::api::{Condition, Labels, Object, ReplicaSet, ReplicaSetStatus, Timestamp, condition};
+use crate::api::{Condition, Labels, Object, Pod, ReplicaSet, ReplicaSetStatus, Timestamp, condition};
 use crate::apiserver::Objects;
 
 /// What was counted among a ReplicaSet's pods.
@@ -16,6 +16,17 @@ pub struct StatusInput {
 }
 
 impl StatusInput {
+    /// Counts one pod more, or one fewer.
+    pub(super) fn shift(&mut self, set: &ReplicaSet, pod: &Pod, sign: i32) {
+        let template = &set.spec.template.metadata.labels;
+        let is_full = template.iter().all(|(key, value)| pod.metadata.labels.get(key) == Some(value));
+        let is_ready = pod.is_ready();
+        self.active += sign;
+        self.fully_labeled += sign * i32::from(is_full);
+        self.ready += sign * i32::from(is_ready);
+        self.available += sign * i32::from(is_ready && pod.is_available(set.spec.min_ready_seconds, self.at));
+    }
+
     pub fn count(set: &ReplicaSet, cache: &Objects, now: Timestamp) -> Self {
         let Some(tally) = cache.tally(set.metadata.uid) else { return Self { at: now, ..Self::default() } };
         let template = &set.spec.template.metadata.labels;
