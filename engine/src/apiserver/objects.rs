@@ -165,9 +165,8 @@ impl Objects {
 
     /// The pods or ReplicaSets of a namespace that have no controller.
     pub fn orphans<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
-        let from = ObjectKey::new(kind, namespace.clone(), Name::default());
-        let all = self.orphans.iter_from(from);
-        all.take_while(move |(key, _)| key.kind == kind && key.namespace == *namespace).map(|(_, object)| object)
+        let all = self.orphans.iter_from(ObjectKey::first_of(kind)).take_while(move |(key, _)| key.kind == kind);
+        all.filter(move |(key, _)| key.namespace == *namespace).map(|(_, object)| object)
     }
 
     /// The pods of a namespace whose labels a selector takes.
