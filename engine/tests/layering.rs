@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// Each layer with the layers it may use. `note` is the macro of `client`.
 const LAYERS: [(&str, &[&str]); 9] = [
-    ("api", &[]),
-    ("manifest", &["api"]),
+    ("api", &["sim"]),
+    ("manifest", &["api", "sim"]),
     ("sim", &[]),
     ("apiserver", &["api", "sim"]),
     ("client", &["api", "sim", "apiserver"]),

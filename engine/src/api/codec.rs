@@ -3,12 +3,12 @@
 //! A type lists its fields once ([`Record`]); reading and writing walk that list through `dyn` values. Serde's derived
 //! code does the same with a copy of everything for each type, which made up a third of the page's download.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
 use super::{Extra, IntOrPercent, MicroTime, Name, Quantity, Timestamp, Uid};
+use crate::sim::Dict;
 
 /// A field of the wrong type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -196,7 +196,7 @@ impl<T: Field + Default> Field for Vec<T> {
     }
 }
 
-impl<T: Field + Default> Field for BTreeMap<String, T> {
+impl<T: Field + Default + Clone> Field for Dict<T> {
     fn write(&self) -> Option<Value> {
         (!self.is_empty()).then(|| self.write_always())
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::{Extra, Kind, Labels, Timestamp, record};
+use crate::sim::Key;
 
 /// A shared piece of text: names are copied often and changed never. `Arc`, since views carry names into the page.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,6 +13,12 @@ pub struct Name(Arc<str>);
 impl Name {
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl Key for Name {
+    fn rank(&self) -> u64 {
+        self.0.rank()
     }
 }
 
@@ -67,6 +74,12 @@ impl Serialize for Name {
 /// An object's identity for the whole of its life, written as a UUID.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Uid(pub u128);
+
+impl Key for Uid {
+    fn rank(&self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+}
 
 impl fmt::Display for Uid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -40,4 +40,4 @@ pub use time::*;
 pub use workload::*;
 
 /// Fields of an object that the simulation does not read, kept as they were written.
-pub type Extra = std::collections::BTreeMap<String, serde_json::Value>;
+pub type Extra = crate::sim::Dict<serde_json::Value>;

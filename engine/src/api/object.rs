@@ -8,6 +8,7 @@ use super::{
     DaemonSet, DecodeError, Deployment, EndpointSlice, Field, Generic, Job, Kind, Lease, Name, Namespace, Node,
     ObjectMeta, Pod, PodDisruptionBudget, PriorityClass, ReplicaSet, ResourceQuota, Service, StatefulSet, read_value,
 };
+use crate::sim::Key;
 
 /// Which object: kind, namespace (empty for cluster-scoped kinds) and name.
 ///
@@ -26,6 +27,12 @@ impl std::hash::Hash for ObjectKey {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.kind.hash(state);
         state.write_u64(self.hash);
+    }
+}
+
+impl Key for ObjectKey {
+    fn rank(&self) -> u64 {
+        ((self.kind as u64) << 56) | (self.hash >> 8)
     }
 }
 

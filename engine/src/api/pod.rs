@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -7,6 +6,7 @@ use super::{
     Affinity, Condition, DecodeError, Extra, Field, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp,
     TopologySpreadConstraint, condition, read_value, record,
 };
+use crate::sim::Dict;
 
 /// `v1` Pod. The spec is shared with the template it was made from until something changes it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,8 +71,8 @@ record!(Container {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceRequirements {
-    pub limits: BTreeMap<String, Quantity>,
-    pub requests: BTreeMap<String, Quantity>,
+    pub limits: Dict<Quantity>,
+    pub requests: Dict<Quantity>,
     pub extra: Extra,
 }
 

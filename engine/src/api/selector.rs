@@ -1,8 +1,7 @@
-use std::collections::BTreeMap;
-
 use super::record;
+use crate::sim::Dict;
 
-pub type Labels = BTreeMap<String, String>;
+pub type Labels = Dict<String>;
 
 /// `metav1.LabelSelector`. An empty selector selects everything.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,14 +4,13 @@
 //! v1.36. Fidelity: quotas count pods and what they request or are limited to; quotas with scopes, and object counts
 //! other than pods, are not enforced.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::{Answer, ApiError, ApiServer, ChangeKind, Effect, Moment, Reason};
 use crate::api::{Kind, Name, Object, ObjectKey, Pod, PodSpec, PriorityClass, Quantity, ResourceQuota};
 
 /// Amounts by resource name.
-pub type Amounts = BTreeMap<String, Quantity>;
+pub type Amounts = crate::sim::Dict<Quantity>;
 
 /// What a quota may count of pods, with the resource of the containers and whether it is a limit
 /// (`pkg/quota/v1/evaluator/core/pods.go`).

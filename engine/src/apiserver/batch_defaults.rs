@@ -20,7 +20,7 @@ pub(super) fn default_stateful_set(set: &mut StatefulSet) {
         spec.update_strategy.rolling_update.get_or_insert_default().partition.get_or_insert(0);
     }
     let retention = || json!({ "whenDeleted": "Retain", "whenScaled": "Retain" });
-    spec.extra.entry("persistentVolumeClaimRetentionPolicy".into()).or_insert_with(retention);
+    spec.extra.or_insert_with("persistentVolumeClaimRetentionPolicy", retention);
     default_pod_spec(&mut spec.template.spec);
 }
 
@@ -50,7 +50,7 @@ pub(super) fn default_job(job: &mut Job) {
         spec.completion_mode = "NonIndexed".into();
     }
     default_text(&mut spec.extra, "podReplacementPolicy", "TerminatingOrFailed");
-    spec.extra.entry("manualSelector".into()).or_insert(Value::Bool(false));
+    spec.extra.or_insert_with("manualSelector", || Value::Bool(false));
     // A Job must say how its pods restart: that policy is left as it is.
     let policy = spec.template.spec.restart_policy.clone();
     default_pod_spec(&mut spec.template.spec);

@@ -95,11 +95,11 @@ pub(super) fn default_pod_spec(spec: &mut Rc<PodSpec>) {
     spec.termination_grace_period_seconds.get_or_insert(30);
     default_text(&mut spec.extra, "dnsPolicy", "ClusterFirst");
     default_text(&mut spec.extra, "schedulerName", "default-scheduler");
-    spec.extra.entry("securityContext".into()).or_insert_with(|| json!({}));
+    spec.extra.or_insert_with("securityContext", || json!({}));
     // The old name of the field is written beside the new one.
     for (from, to) in [("serviceAccountName", "serviceAccount"), ("serviceAccount", "serviceAccountName")] {
         if let Some(name) = spec.extra.get(from).cloned() {
-            spec.extra.entry(to.into()).or_insert(name);
+            spec.extra.or_insert_with(to, || name);
         }
     }
     let host_network = spec.extra.get("hostNetwork") == Some(&Value::Bool(true));
@@ -262,11 +262,11 @@ pub fn admit_pod(pod: &mut Pod) {
     }
     spec.priority.get_or_insert(0);
     default_text(&mut spec.extra, "preemptionPolicy", "PreemptLowerPriority");
-    spec.extra.entry("enableServiceLinks".into()).or_insert(Value::Bool(true));
+    spec.extra.or_insert_with("enableServiceLinks", || Value::Bool(true));
     for container in spec.containers.iter_mut().chain(&mut spec.init_containers) {
         let resources = &mut container.resources;
         for (name, limit) in &resources.limits {
-            resources.requests.entry(name.clone()).or_insert(*limit);
+            resources.requests.or_insert_with(name, || *limit);
         }
     }
     pod.status.qos_class = qos_class(spec).into();
@@ -276,7 +276,7 @@ pub fn admit_pod(pod: &mut Pod) {
 fn qos_class(spec: &PodSpec) -> &'static str {
     const COUNTED: [&str; 2] = ["cpu", "memory"];
     let containers = || spec.containers.iter().chain(&spec.init_containers);
-    let amount = |list: &std::collections::BTreeMap<String, Quantity>, name: &str| {
+    let amount = |list: &crate::sim::Dict<Quantity>, name: &str| {
         list.get(name).copied().filter(|amount| *amount > Quantity::ZERO)
     };
     let asks = |container: &Container| {

@@ -1,29 +1,90 @@
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
 
-/// An ordered map whose tree holds numbers of slots.
+use super::index::{At, Index};
+
+/// Keys of a [`Map`].
+pub trait Key: Ord {
+    /// Where the key stands, roughly: never lower for the greater of two keys.
+    fn rank(&self) -> u64;
+}
+
+macro_rules! numbers {
+    ($($type:ty)*) => {$(
+        impl Key for $type {
+            fn rank(&self) -> u64 {
+                u64::from(*self)
+            }
+        }
+    )*};
+}
+numbers!(u8 u16 u32 u64);
+
+impl Key for i32 {
+    fn rank(&self) -> u64 {
+        u64::from(self.cast_unsigned() ^ (1 << 31))
+    }
+}
+
+impl Key for str {
+    fn rank(&self) -> u64 {
+        let mut first = [0; 8];
+        for (to, from) in first.iter_mut().zip(self.bytes()) {
+            *to = from;
+        }
+        u64::from_be_bytes(first)
+    }
+}
+
+impl Key for String {
+    fn rank(&self) -> u64 {
+        self.as_str().rank()
+    }
+}
+
+impl<K: Key + ?Sized> Key for &K {
+    fn rank(&self) -> u64 {
+        (**self).rank()
+    }
+}
+
+/// An ordered map.
 ///
-/// The tree's code is then the same for all types of values, and a map costs the page a few bytes instead of the
-/// several kilobytes that each `BTreeMap<K, V>` compiles to.
+/// Keys and values lie in slots, and an [`Index`] that knows neither type keeps their order. `BTreeMap<K, V>` does the
+/// same with several kilobytes of the page's download for each pair of types.
 #[derive(Clone, Debug)]
 pub struct Map<K, V> {
-    index: BTreeMap<K, u32>,
-    slots: Vec<Option<V>>,
+    index: Index,
+    slots: Vec<Option<(K, V)>>,
     free: Vec<u32>,
 }
 
 impl<K, V> Default for Map<K, V> {
     fn default() -> Self {
-        Self { index: BTreeMap::new(), slots: Vec::new(), free: Vec::new() }
+        Self { index: Index::default(), slots: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<K: Ord, V> Map<K, V> {
-    fn slot_of<Q: Ord + ?Sized>(&self, key: &Q) -> Option<usize>
+impl<K: Key, V> Map<K, V> {
+    fn find<Q: Key + ?Sized>(&self, key: &Q) -> Result<At, At>
     where
         K: Borrow<Q>,
     {
-        self.index.get(key).map(|slot| *slot as usize)
+        let slots = &self.slots;
+        self.index.find(key.rank(), &|slot| match slots.get(slot as usize) {
+            Some(Some((known, _))) => known.borrow().cmp(key),
+            _ => std::cmp::Ordering::Less,
+        })
+    }
+
+    fn slot_of<Q: Key + ?Sized>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        self.index.slot(self.find(key).ok()?)
+    }
+
+    fn pair(&self, slot: u32) -> Option<(&K, &V)> {
+        self.slots.get(slot as usize)?.as_ref().map(|(key, value)| (key, value))
     }
 
     pub fn len(&self) -> usize {
@@ -31,62 +92,81 @@ impl<K: Ord, V> Map<K, V> {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.index.is_empty()
+        self.len() == 0
     }
 
-    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    pub fn contains_key<Q: Key + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
     {
-        self.index.contains_key(key)
+        self.find(key).is_ok()
     }
 
-    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    pub fn get<Q: Key + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {
-        self.slots.get(self.slot_of(key)?)?.as_ref()
+        self.slots.get(self.slot_of(key)?)?.as_ref().map(|(_, value)| value)
     }
 
-    pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    pub fn get_mut<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,
     {
         let slot = self.slot_of(key)?;
-        self.slots.get_mut(slot)?.as_mut()
+        self.slots.get_mut(slot)?.as_mut().map(|(_, value)| value)
     }
 
     /// Puts a value in place of the one that the key had, which is returned.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
-        let slot = self.place(key);
-        self.slots.get_mut(slot)?.replace(value)
+        match self.find(&key) {
+            Ok(at) => {
+                let slot = self.index.slot(at)?;
+                let (_, known) = self.slots.get_mut(slot)?.as_mut()?;
+                Some(std::mem::replace(known, value))
+            }
+            Err(at) => {
+                self.put(at, key, value);
+                None
+            }
+        }
     }
 
-    /// The slot of a key, made for it where it has none.
-    fn place(&mut self, key: K) -> usize {
-        let (free, slots) = (&mut self.free, &mut self.slots);
-        let slot = self.index.entry(key).or_insert_with(|| {
-            free.pop().unwrap_or_else(|| {
-                slots.push(None);
-                u32::try_from(slots.len() - 1).unwrap_or(u32::MAX)
-            })
-        });
-        *slot as usize
+    /// Puts a key that is not there yet where it belongs. Returns its slot.
+    fn put(&mut self, at: At, key: K, value: V) -> usize {
+        let rank = key.rank();
+        let slot = match self.free.pop() {
+            Some(slot) => slot as usize,
+            None => {
+                self.slots.push(None);
+                self.slots.len() - 1
+            }
+        };
+        self.slots[slot] = Some((key, value));
+        self.index.insert(at, rank, u32::try_from(slot).unwrap_or(u32::MAX));
+        slot
     }
 
     /// The value of a key, made where there is none.
     pub fn or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
-        let slot = self.place(key);
-        self.slots[slot].get_or_insert_with(make)
+        let slot = match self.find(&key) {
+            Ok(at) => self.index.slot(at).unwrap_or(0),
+            Err(at) => self.put(at, key, make()),
+        };
+        match &mut self.slots[slot] {
+            Some((_, value)) => value,
+            None => unreachable!("the index names full slots"),
+        }
     }
 
-    pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
+    pub fn remove<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
     {
-        let slot = self.index.remove(key)?;
+        let at = self.find(key).ok()?;
+        let slot = self.index.remove(at);
         self.free.push(slot);
-        self.slots.get_mut(slot as usize)?.take()
+        self.slots.get_mut(slot as usize)?.take().map(|(_, value)| value)
     }
 
     pub fn clear(&mut self) {
@@ -95,16 +175,17 @@ impl<K: Ord, V> Map<K, V> {
 
     /// Keys and values in order of the keys.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
-        self.index.iter().filter_map(|(key, slot)| Some((key, self.slots.get(*slot as usize)?.as_ref()?)))
+        self.index.slots().filter_map(|slot| self.pair(slot))
     }
 
     /// As [`Map::iter`], from a key on.
     pub fn iter_from(&self, from: K) -> impl Iterator<Item = (&K, &V)> {
-        self.index.range(from..).filter_map(|(key, slot)| Some((key, self.slots.get(*slot as usize)?.as_ref()?)))
+        let at = self.find(&from).unwrap_or_else(|at| at);
+        self.index.slots_from(at).filter_map(|slot| self.pair(slot))
     }
 
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
-        self.index.keys()
+        self.iter().map(|(key, _)| key)
     }
 
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
@@ -113,32 +194,32 @@ impl<K: Ord, V> Map<K, V> {
 
     /// All values, in the order of their slots rather than of the keys.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
-        self.slots.iter_mut().filter_map(Option::as_mut)
+        self.slots.iter_mut().filter_map(|slot| slot.as_mut().map(|(_, value)| value))
     }
 
     /// Keeps what `keep` says to keep.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         let (slots, free) = (&mut self.slots, &mut self.free);
-        self.index.retain(|key, slot| {
-            let Some(entry) = slots.get_mut(*slot as usize) else { return false };
-            let stays = entry.as_mut().is_some_and(|value| keep(key, value));
+        self.index.retain(&mut |slot| {
+            let Some(entry) = slots.get_mut(slot as usize) else { return false };
+            let stays = entry.as_mut().is_some_and(|(key, value)| keep(key, value));
             if !stays {
                 *entry = None;
-                free.push(*slot);
+                free.push(slot);
             }
             stays
         });
     }
 }
 
-impl<K: Ord, V: Default> Map<K, V> {
+impl<K: Key, V: Default> Map<K, V> {
     /// The value of a key, the default where there is none yet.
     pub fn or_default(&mut self, key: K) -> &mut V {
         self.or_insert_with(key, V::default)
     }
 }
 
-impl<K: Ord, V> FromIterator<(K, V)> for Map<K, V> {
+impl<K: Key, V> FromIterator<(K, V)> for Map<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(items: I) -> Self {
         let mut map = Self::default();
         for (key, value) in items {
@@ -148,16 +229,16 @@ impl<K: Ord, V> FromIterator<(K, V)> for Map<K, V> {
     }
 }
 
-/// An ordered set, on the same tree as [`Map`].
+/// An ordered set.
 pub type Set<K> = Map<K, ()>;
 
-impl<K: Ord> Set<K> {
+impl<K: Key> Set<K> {
     /// Returns whether the key is new.
     pub fn add(&mut self, key: K) -> bool {
         self.insert(key, ()).is_none()
     }
 
-    pub fn contains<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    pub fn contains<Q: Key + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
     {
@@ -169,10 +250,11 @@ impl<K: Ord> Set<K> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     proptest! {
         #[test]
-        fn it_does_what_a_btree_map_does(deeds in prop::collection::vec((0..20_u8, any::<Option<u16>>()), 0..200)) {
+        fn it_does_what_a_btree_map_does(deeds in prop::collection::vec((0..200_u8, any::<Option<u16>>()), 0..400)) {
             let (mut map, mut model) = (Map::default(), BTreeMap::new());
             for (key, value) in deeds {
                 match value {
@@ -188,5 +270,13 @@ mod tests {
             prop_assert!(map.iter().eq(model.iter()));
             prop_assert_eq!(map.len(), model.len());
         }
+    }
+
+    #[test]
+    fn ranks_are_in_the_order_of_the_keys() {
+        let mut texts = ["", "a", "a\0", "abcdefgh", "abcdefghi", "b", "é", "web-10", "web-2"];
+        texts.sort_unstable();
+        assert!(texts.is_sorted_by_key(|text| text.rank()));
+        assert!([i32::MIN, -1, 0, 1, i32::MAX].is_sorted_by_key(Key::rank));
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Nothing here knows what is simulated.
 
+mod dict;
 mod digest;
+mod index;
 mod map;
 mod queue;
 mod random;
@@ -10,8 +12,9 @@ mod sort;
 mod time;
 mod trace;
 
+pub use dict::*;
 pub use digest::*;
-pub use map::*;
+pub use map::{Key, Map, Set};
 pub use queue::*;
 pub use random::*;
 pub use sort::*;

@@ -1,0 +1,99 @@
+//! The order behind [`Map`](super::Map): one piece of code for all types of keys.
+
+use std::cmp::Ordering;
+
+/// The most entries of a block; a fuller one is halved.
+const MOST: usize = 64;
+
+/// A key's rank and the slot in which it lies.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    rank: u64,
+    slot: u32,
+}
+
+/// Where an entry is: the block and the place in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At(usize, usize);
+
+/// Slots in the order of their keys, in blocks, none of them empty.
+///
+/// It knows of a key its rank alone and asks about two that rank alike. So it need not be compiled for each type of
+/// keys, and seldom has to look at a key.
+#[derive(Clone, Debug, Default)]
+pub struct Index {
+    blocks: Vec<Vec<Entry>>,
+    len: usize,
+}
+
+impl Index {
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Looks for a key by its rank. `order` says how the key in a slot compares with the one looked for.
+    ///
+    /// # Errors
+    /// Where the key would belong.
+    pub fn find(&self, rank: u64, order: &dyn Fn(u32) -> Ordering) -> Result<At, At> {
+        let compare = |entry: &Entry| entry.rank.cmp(&rank).then_with(|| order(entry.slot));
+        let is_before = |block: &Vec<Entry>| block.last().is_some_and(|last| compare(last) == Ordering::Less);
+        let block = self.blocks.partition_point(is_before);
+        let Some(entries) = self.blocks.get(block) else {
+            let last = self.blocks.len().saturating_sub(1);
+            return Err(At(last, self.blocks.last().map_or(0, Vec::len)));
+        };
+        match entries.binary_search_by(compare) {
+            Ok(place) => Ok(At(block, place)),
+            Err(place) => Err(At(block, place)),
+        }
+    }
+
+    pub fn slot(&self, At(block, place): At) -> Option<usize> {
+        Some(self.blocks.get(block)?.get(place)?.slot as usize)
+    }
+
+    pub fn insert(&mut self, At(block, place): At, rank: u64, slot: u32) {
+        self.len += 1;
+        let Some(entries) = self.blocks.get_mut(block) else {
+            self.blocks.push(vec![Entry { rank, slot }]);
+            return;
+        };
+        entries.insert(place, Entry { rank, slot });
+        if entries.len() > MOST {
+            // Keys often come in their order: then the full half is left alone from here on.
+            let half = entries.split_off(MOST / 2);
+            self.blocks.insert(block + 1, half);
+        }
+    }
+
+    /// Takes an entry out and returns its slot.
+    pub fn remove(&mut self, At(block, place): At) -> u32 {
+        self.len -= 1;
+        let entry = self.blocks[block].remove(place);
+        if self.blocks[block].is_empty() {
+            self.blocks.remove(block);
+        }
+        entry.slot
+    }
+
+    pub fn slots(&self) -> impl DoubleEndedIterator<Item = u32> {
+        self.blocks.iter().flatten().map(|entry| entry.slot)
+    }
+
+    /// As [`Index::slots`], from a place on.
+    pub fn slots_from(&self, At(block, place): At) -> impl Iterator<Item = u32> {
+        let first = self.blocks.get(block).and_then(|entries| entries.get(place..)).unwrap_or_default();
+        let rest = self.blocks.get(block + 1..).unwrap_or_default();
+        first.iter().chain(rest.iter().flatten()).map(|entry| entry.slot)
+    }
+
+    /// Keeps the slots that `keep` says to keep.
+    pub fn retain(&mut self, keep: &mut dyn FnMut(u32) -> bool) {
+        for entries in &mut self.blocks {
+            entries.retain(|entry| keep(entry.slot));
+        }
+        self.blocks.retain(|entries| !entries.is_empty());
+        self.len = self.blocks.iter().map(Vec::len).sum();
+    }
+}
