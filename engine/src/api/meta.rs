@@ -1,13 +1,33 @@
+use std::cmp::Ordering;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Serialize, Serializer};
 
-use super::{Extra, Kind, Labels, Timestamp, record};
+use super::{Extra, Kind, Labels, Text, Timestamp, record};
 
 /// A shared piece of text: names are copied often and changed never. `Arc`, since views carry names into the page.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Eq, Hash)]
 pub struct Name(Arc<str>);
+
+/// Mostly the very same text is compared with itself, which need not be read for that.
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Ord for Name {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) { Ordering::Equal } else { self.0.cmp(&other.0) }
+    }
+}
+
+impl PartialOrd for Name {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl Name {
     pub fn as_str(&self) -> &str {
@@ -30,13 +50,14 @@ impl std::borrow::Borrow<str> for Name {
 
 impl Default for Name {
     fn default() -> Self {
-        Self(Arc::from(""))
+        static EMPTY: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(""));
+        Self(Arc::clone(&EMPTY))
     }
 }
 
 impl From<&str> for Name {
     fn from(text: &str) -> Self {
-        Self(Arc::from(text))
+        if text.is_empty() { Self::default() } else { Self(Arc::from(text)) }
     }
 }
 
@@ -106,8 +127,8 @@ impl Uid {
 /// `metadata.ownerReferences[]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnerReference {
-    pub api_version: String,
-    pub kind: String,
+    pub api_version: Text,
+    pub kind: Text,
     pub name: Name,
     pub uid: Uid,
     pub controller: bool,
@@ -131,7 +152,7 @@ pub struct ObjectMeta {
     pub deletion_grace_period_seconds: Option<i64>,
     pub deletion_timestamp: Option<Timestamp>,
     pub finalizers: Vec<String>,
-    pub generate_name: String,
+    pub generate_name: Name,
     pub generation: i64,
     pub labels: Labels,
     pub name: Name,

@@ -18,6 +18,7 @@ mod pod;
 mod quantity;
 mod selector;
 mod service;
+mod shared;
 mod time;
 mod workload;
 
@@ -36,8 +37,9 @@ pub use pod::*;
 pub use quantity::*;
 pub use selector::*;
 pub use service::*;
+pub use shared::*;
 pub use time::*;
 pub use workload::*;
 
 /// Fields of an object that the simulation does not read, kept as they were written.
-pub type Extra = std::collections::BTreeMap<String, serde_json::Value>;
+pub type Extra = Shared<std::collections::BTreeMap<String, serde_json::Value>>;

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
-use super::record;
+use super::{Shared, record};
 
-pub type Labels = BTreeMap<String, String>;
+pub type Labels = Shared<BTreeMap<String, String>>;
 
 /// `metav1.LabelSelector`. An empty selector selects everything.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -74,6 +74,32 @@ impl<K: Ord, V> Map<K, V> {
         *slot as usize
     }
 
+    /// Where a key's value is kept; it stays there until the key is removed.
+    pub fn slot<Q: Ord + ?Sized>(&self, key: &Q) -> Option<u32>
+    where
+        K: Borrow<Q>,
+    {
+        self.index.get(key).copied()
+    }
+
+    /// The value in a slot.
+    pub fn at(&self, slot: u32) -> Option<&V> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
+    pub fn at_mut(&mut self, slot: u32) -> Option<&mut V> {
+        self.slots.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// Puts in a key that is new, and says where its value is kept.
+    pub fn add_at(&mut self, key: K, value: V) -> u32 {
+        let slot = self.place(key);
+        if let Some(place) = self.slots.get_mut(slot) {
+            *place = Some(value);
+        }
+        slot as u32
+    }
+
     /// The value of a key, made where there is none.
     pub fn or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
         let slot = self.place(key);

@@ -106,9 +106,8 @@ impl Reconciler for Scheduler {
         self.snapshot.hear(change);
         let mut woken = Vec::new();
         if let Object::Pod(pod) = &change.object {
-            let key = change.object.key();
-            if self.hear_waiting(change, &key, pod) {
-                woken.push((key, Millis(0)));
+            if self.hear_waiting(change, &change.key, pod) {
+                woken.push((change.key.clone(), Millis(0)));
             }
         }
         let helps = hints::helps(change);
