@@ -347,7 +347,7 @@ fn kubernetes_own_cases_of_progress_hold() {
         deployment.spec.progress_deadline_seconds = row["progressDeadlineSeconds"].as_i64().map(|it| it as i32);
         let since = row["secondsSinceLastUpdate"].as_i64().unwrap_or(0);
         let reason = row["conditionReason"].as_str().unwrap_or("ReplicaSetUpdated");
-        let mut progress = status::progressing(true, reason, String::new());
+        let mut progress = status::progressing(true, reason.to_string(), String::new());
         progress.last_update_time = Some(Timestamp(NOW - since));
         deployment.status.conditions = vec![progress];
         let got = status::is_timed_out(&deployment, &deployment.status, Timestamp(NOW));
@@ -363,7 +363,8 @@ fn kubernetes_own_cases_of_a_rollouts_condition_hold() {
         let (mut deployment, _) = judged(row);
         if let Some(before) = row["progressingConditionBefore"].as_object() {
             let is_true = before["status"] == "True";
-            let mut progress = status::progressing(is_true, before["reason"].as_str().unwrap(), String::new());
+            let mut progress =
+                status::progressing(is_true, before["reason"].as_str().unwrap().to_string(), String::new());
             (progress.last_update_time, progress.last_transition_time) = (Some(old), Some(old));
             deployment.status.conditions = vec![progress];
         }
@@ -404,7 +405,7 @@ fn kubernetes_own_cases_of_a_rollouts_condition_hold() {
         };
         if let Some(text) = row["condition"].as_str() {
             let reason = if text.starts_with("Progressing,") { "ReplicaSetUpdated" } else { text };
-            let mut progress = status::progressing(true, reason, String::new());
+            let mut progress = status::progressing(true, reason.to_string(), String::new());
             progress.last_update_time = Some(Timestamp(0));
             status.conditions = vec![progress];
         }

@@ -54,7 +54,7 @@ fn pod(row: &Value) -> Rc<Pod> {
     ready.last_transition_time = ago(&row[4]);
     let container = ContainerStatus { restart_count: int(&row[5]), ..ContainerStatus::default() };
     let status = PodStatus {
-        phase: row[2].as_str().unwrap().into(),
+        phase: row[2].as_str().unwrap().to_string().into(),
         conditions: vec![ready],
         container_statuses: vec![container],
         ..PodStatus::default()
@@ -115,7 +115,7 @@ fn cache_of(set: &ReplicaSet, row: &Value) -> Objects {
         if it["labelsOf"] != "notFullyLabelledRS" {
             pod.metadata.labels.insert("more".into(), "yes".into());
         }
-        pod.status.phase = it["phase"].as_str().unwrap().into();
+        pod.status.phase = it["phase"].as_str().unwrap().to_string().into();
         let mut ready = Condition::new("Ready", it["ready"] == true);
         let since = it.get("readySinceSeconds").and_then(Value::as_i64).unwrap_or(0);
         ready.last_transition_time = Some(Timestamp(NOW - since));
@@ -167,8 +167,8 @@ fn kubernetes_own_cases_of_a_replica_sets_status_hold() {
             .conditions
             .iter()
             .map(|it| {
-                let reason = if it.reason.is_empty() { Value::Null } else { it.reason.clone().into() };
-                serde_json::json!({ "type": it.kind, "status": it.status, "reason": reason })
+                let reason = if it.reason.is_empty() { Value::Null } else { it.reason.as_str().into() };
+                serde_json::json!({ "type": it.kind.as_str(), "status": it.status.as_str(), "reason": reason })
             })
             .collect();
         assert_eq!(Value::from(got), row["expected"], "{row}");

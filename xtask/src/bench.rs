@@ -1,10 +1,22 @@
-//! The engine's benchmarks, with the name of the machine that the figures belong to.
+//! The engine's benchmarks, natively and in the browser, with the name of the machine that the figures belong to.
 
 use crate::cmd::{self, Res};
-use crate::paths;
+use crate::setup::{self, Scope, Tools};
+use crate::{paths, test};
 use std::fs;
+use std::path::{Path, PathBuf};
+
+const WASM: &str = "wasm32-unknown-unknown";
 
 pub fn command(args: &[String]) -> Res {
+    match args.split_first() {
+        Some((part, rest)) if part == "native" => native(rest),
+        Some((part, _)) if part == "browser" => browser(),
+        _ => native(args).and_then(|()| browser()),
+    }
+}
+
+fn native(args: &[String]) -> Res {
     if paths::files(&paths::root().join("engine/benches"))?.is_empty() {
         return Err("engine/benches has no benchmark: add one with `harness = false` in engine/Cargo.toml".into());
     }
@@ -16,6 +28,33 @@ pub fn command(args: &[String]) -> Res {
         cargo.arg("--").args(args);
     }
     cmd::run(&mut cargo)
+}
+
+/// The same as WebAssembly, built as the page is built.
+fn browser() -> Res {
+    let tools = setup::ensure(Scope::All)?;
+    println!("\nmachine: {}", machine());
+    let dist = module(&tools)?;
+    cmd::run(test::node(&tools, &dist)?.arg("bench.mjs"))
+}
+
+/// Builds `examples/bench.rs` with the page's profile and tools, into a folder with an empty page.
+fn module(tools: &Tools) -> Res<PathBuf> {
+    let dist = paths::target().join("bench-web");
+    let mut cargo = tools.web("cargo");
+    cmd::run(cargo.args(["build", "--release", "--package", "loopscope", "--example", "bench", "--target", WASM]))?;
+    let built = paths::web_target().join(WASM).join("release/examples/bench.wasm");
+    let mut bindgen = tools.web("wasm-bindgen");
+    cmd::run(bindgen.args(["--target", "web", "--no-typescript", "--out-dir"]).arg(&dist).arg(&built))?;
+    let wasm = dist.join("bench_bg.wasm");
+    // The features are those that Trunk passes for the page.
+    cmd::run(tools.web("wasm-opt").args(["-Oz", "--all-features"]).arg(&wasm).arg("-o").arg(&wasm))?;
+    write(&dist.join("index.html"), "<!doctype html><meta charset=\"utf-8\"><link rel=\"icon\" href=\"data:,\">\n")?;
+    Ok(dist)
+}
+
+fn write(path: &Path, text: &str) -> Res {
+    fs::write(path, text).map_err(|e| format!("can't write {}: {e}", path.display()))
 }
 
 fn machine() -> String {

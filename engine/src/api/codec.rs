@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::{Extra, IntOrPercent, MicroTime, Name, Quantity, Timestamp, Uid};
+use super::{Extra, IntOrPercent, MicroTime, Name, Quantity, Text, Timestamp, Uid};
 use crate::sim::Dict;
 
 /// A field of the wrong type.
@@ -277,7 +277,7 @@ impl Field for u64 {
 }
 
 /// Types that are written as text.
-trait Text: Sized {
+trait Textual: Sized {
     const WHAT: &'static str;
     fn is_unset(&self) -> bool;
     fn to_text(&self) -> String;
@@ -286,7 +286,7 @@ trait Text: Sized {
 
 macro_rules! text {
     ($($type:ty, $what:literal, $unset:expr, $from:expr;)*) => {$(
-        impl Text for $type {
+        impl Textual for $type {
             const WHAT: &'static str = $what;
             fn is_unset(&self) -> bool {
                 let unset: fn(&$type) -> bool = $unset;
@@ -320,6 +320,7 @@ macro_rules! text {
 }
 text! {
     String, "a text", String::is_empty, Some;
+    Text, "a text", |text| text.is_empty(), |text| Some(text.into());
     Name, "a text", |name| name.is_empty(), |text| Some(text.into());
     Uid, "a UUID", |uid| *uid == Uid::default(), |text| Uid::parse(&text);
     Timestamp, "a time like 2026-11-30T08:00:00Z", |_| false, |text| Timestamp::parse(&text);

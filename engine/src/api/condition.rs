@@ -1,12 +1,12 @@
-use super::{Timestamp, record};
+use super::{Text, Timestamp, record};
 
 /// A condition of any kind of object: `status` is `True`, `False` or `Unknown`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Condition {
-    pub kind: String,
-    pub status: String,
-    pub reason: String,
-    pub message: String,
+    pub kind: Text,
+    pub status: Text,
+    pub reason: Text,
+    pub message: Text,
     pub last_heartbeat_time: Option<Timestamp>,
     pub last_update_time: Option<Timestamp>,
     pub last_transition_time: Option<Timestamp>,
@@ -23,13 +23,13 @@ record!(Condition {
 });
 
 impl Condition {
-    pub fn new(kind: &str, status: bool) -> Self {
+    pub fn new(kind: impl Into<Text>, status: bool) -> Self {
         let status = if status { "True" } else { "False" };
         Self { kind: kind.into(), status: status.into(), ..Self::default() }
     }
 
     #[must_use]
-    pub fn because(mut self, reason: &str, message: impl Into<String>) -> Self {
+    pub fn because(mut self, reason: impl Into<Text>, message: impl Into<Text>) -> Self {
         self.reason = reason.into();
         self.message = message.into();
         self

@@ -1,14 +1,40 @@
+use std::cmp::Ordering;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Serialize, Serializer};
 
-use super::{Extra, Kind, Labels, Timestamp, record};
+use super::{Extra, Kind, Labels, Text, Timestamp, record};
 use crate::sim::Key;
 
 /// A shared piece of text: names are copied often and changed never. `Arc`, since views carry names into the page.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Eq)]
 pub struct Name(Arc<str>);
+
+impl std::hash::Hash for Name {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+/// Mostly the very same text is compared with itself, which need not be read for that.
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Ord for Name {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) { Ordering::Equal } else { self.0.cmp(&other.0) }
+    }
+}
+
+impl PartialOrd for Name {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl Name {
     pub fn as_str(&self) -> &str {
@@ -37,13 +63,14 @@ impl std::borrow::Borrow<str> for Name {
 
 impl Default for Name {
     fn default() -> Self {
-        Self(Arc::from(""))
+        static EMPTY: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from(""));
+        Self(Arc::clone(&EMPTY))
     }
 }
 
 impl From<&str> for Name {
     fn from(text: &str) -> Self {
-        Self(Arc::from(text))
+        if text.is_empty() { Self::default() } else { Self(Arc::from(text)) }
     }
 }
 
@@ -119,8 +146,8 @@ impl Uid {
 /// `metadata.ownerReferences[]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnerReference {
-    pub api_version: String,
-    pub kind: String,
+    pub api_version: Text,
+    pub kind: Text,
     pub name: Name,
     pub uid: Uid,
     pub controller: bool,
@@ -144,7 +171,7 @@ pub struct ObjectMeta {
     pub deletion_grace_period_seconds: Option<i64>,
     pub deletion_timestamp: Option<Timestamp>,
     pub finalizers: Vec<String>,
-    pub generate_name: String,
+    pub generate_name: Name,
     pub generation: i64,
     pub labels: Labels,
     pub name: Name,

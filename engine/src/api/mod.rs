@@ -18,6 +18,7 @@ mod pod;
 mod quantity;
 mod selector;
 mod service;
+mod text;
 mod time;
 mod workload;
 
@@ -36,6 +37,7 @@ pub use pod::*;
 pub use quantity::*;
 pub use selector::*;
 pub use service::*;
+pub use text::*;
 pub use time::*;
 pub use workload::*;
 

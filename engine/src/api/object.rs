@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::fmt;
 use std::rc::Rc;
 
@@ -14,13 +15,26 @@ use crate::sim::Key;
 ///
 /// Keys are ordered by kind and then by a hash: names of siblings begin alike, and comparing them letter by letter was
 /// the engine's largest single cost. Whatever a person sees is sorted by name where it is shown.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ObjectKey {
     pub kind: Kind,
     #[serde(skip)]
     hash: u64,
     pub namespace: Name,
     pub name: Name,
+}
+
+impl Ord for ObjectKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_hash = (self.kind, self.hash).cmp(&(other.kind, other.hash));
+        by_hash.then_with(|| self.namespace.cmp(&other.namespace)).then_with(|| self.name.cmp(&other.name))
+    }
+}
+
+impl PartialOrd for ObjectKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl std::hash::Hash for ObjectKey {

@@ -3,7 +3,7 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::{
-    Affinity, Condition, DecodeError, Extra, Field, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp,
+    Affinity, Condition, DecodeError, Extra, Field, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Text, Timestamp,
     TopologySpreadConstraint, condition, read_value, record,
 };
 use crate::sim::Dict;
@@ -27,7 +27,7 @@ pub struct PodSpec {
     pub node_name: Name,
     pub node_selector: Labels,
     pub priority: Option<i32>,
-    pub restart_policy: String,
+    pub restart_policy: Text,
     pub termination_grace_period_seconds: Option<i64>,
     pub tolerations: Vec<Toleration>,
     pub topology_spread_constraints: Vec<TopologySpreadConstraint>,
@@ -50,7 +50,7 @@ record!(PodSpec {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Container {
     pub image: String,
-    pub image_pull_policy: String,
+    pub image_pull_policy: Text,
     pub name: Name,
     pub liveness_probe: Option<Probe>,
     pub readiness_probe: Option<Probe>,
@@ -99,11 +99,11 @@ record!(Probe {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Toleration {
-    pub key: String,
+    pub key: Text,
     /// `Equal` (also when empty) or `Exists`.
-    pub operator: String,
-    pub value: String,
-    pub effect: String,
+    pub operator: Text,
+    pub value: Text,
+    pub effect: Text,
     pub toleration_seconds: Option<i64>,
 }
 
@@ -120,16 +120,16 @@ pub struct PodStatus {
     pub conditions: Vec<Condition>,
     pub container_statuses: Vec<ContainerStatus>,
     pub init_container_statuses: Vec<ContainerStatus>,
-    pub host_ip: String,
-    pub message: String,
+    pub host_ip: Name,
+    pub message: Text,
     /// Where pods are leaving to make room for this one.
     pub nominated_node_name: Name,
     pub observed_generation: i64,
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
-    pub phase: String,
-    pub pod_ip: String,
-    pub qos_class: String,
-    pub reason: String,
+    pub phase: Text,
+    pub pod_ip: Name,
+    pub qos_class: Text,
+    pub reason: Text,
     pub start_time: Option<Timestamp>,
     pub extra: Extra,
 }
@@ -152,7 +152,7 @@ record!(PodStatus {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContainerStatus {
     pub container_id: String,
-    pub image: String,
+    pub image: Name,
     pub name: Name,
     pub ready: bool,
     pub restart_count: i32,
@@ -223,8 +223,8 @@ impl Default for ContainerState {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContainerWaiting {
-    pub message: String,
-    pub reason: String,
+    pub message: Text,
+    pub reason: Text,
 }
 
 record!(ContainerWaiting { message "message", reason "reason" always });
@@ -239,8 +239,8 @@ record!(ContainerRunning { started_at "startedAt" always });
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContainerTerminated {
     pub exit_code: i32,
-    pub reason: String,
-    pub message: String,
+    pub reason: Text,
+    pub message: Text,
     pub started_at: Timestamp,
     pub finished_at: Timestamp,
 }

@@ -64,7 +64,7 @@ fn default_replica_set(replica_set: &mut ReplicaSet) {
 
 /// Whether defaulting would change nothing, so that a spec that many pods share need not be copied.
 fn is_defaulted(spec: &PodSpec) -> bool {
-    let has = |extra: &Extra, keys: &[&str]| keys.iter().all(|key| extra.contains_key(*key));
+    let has = |extra: &Extra, keys: &[&str]| keys.iter().all(|key| extra.contains_key(key));
     let probe_is_defaulted = |probe: &Option<Probe>| {
         probe.as_ref().is_none_or(|probe| {
             let times = [probe.timeout_seconds, probe.period_seconds, probe.success_threshold, probe.failure_threshold];

@@ -61,14 +61,19 @@ pub struct Objects {
     held_by: Map<Uid, Set<ObjectKey>>,
     by_node: Map<Name, OnNode>,
     /// Pods and ReplicaSets that have no controller.
-    orphans: Map<ObjectKey, Object>,
+    orphans: Slots,
     /// Names of pods by namespace and labels: a selector is asked once for all pods with the same labels.
-    by_labels: Map<Name, Map<Labels, Set<Name>>>,
+    by_labels: Map<Name, Map<Labels, Map<Name, u32>>>,
+    /// How many there are of each kind, by its number: most kinds are asked for often and there are none of them.
+    counts: Vec<u32>,
 }
+
+/// Keys with their objects' slots in `all`: an object that only changes stays in its slot, and no index needs to know.
+type Slots = Map<ObjectKey, u32>;
 
 #[derive(Clone, Debug, Default)]
 struct Owned {
-    objects: Map<ObjectKey, Object>,
+    slots: Slots,
     tally: Tally,
 }
 
@@ -112,7 +117,12 @@ pub struct OnNode {
     pub room: Usage,
     /// What its unfinished pods ask for.
     pub usage: Usage,
-    pods: Map<ObjectKey, Rc<Pod>>,
+    pods: Slots,
+}
+
+/// What the tally of a pod's controller depends on.
+fn standing(pod: &Pod) -> (bool, bool, bool) {
+    (pod.is_terminating(), pod.is_active(), pod.is_ready())
 }
 
 impl Objects {
@@ -137,17 +147,22 @@ impl Objects {
     }
 
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Object> {
-        let from = ObjectKey::first_of(kind);
-        self.all.iter_from(from).take_while(move |(key, _)| key.kind == kind).map(|(_, object)| object)
+        let has_any = self.counts.get(kind as usize).is_some_and(|count| *count > 0);
+        let all = has_any.then(|| self.all.iter_from(ObjectKey::first_of(kind)));
+        all.into_iter().flatten().take_while(move |(key, _)| key.kind == kind).map(|(_, object)| object)
     }
 
     pub fn in_namespace<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
         self.of_kind(kind).filter(move |object| object.meta().namespace == *namespace)
     }
 
+    fn in_slots<'a>(&'a self, slots: impl Iterator<Item = &'a u32> + 'a) -> impl Iterator<Item = &'a Object> {
+        slots.filter_map(|slot| self.all.at(*slot))
+    }
+
     /// What has this object as its controller.
     pub fn controlled_by(&self, owner: Uid) -> impl Iterator<Item = &Object> {
-        self.by_owner.get(&owner).into_iter().flat_map(|owned| owned.objects.values())
+        self.by_owner.get(&owner).into_iter().flat_map(|owned| self.in_slots(owned.slots.values()))
     }
 
     /// What names this object among its owners, as its controller or not.
@@ -159,14 +174,17 @@ impl Objects {
     /// What of a kind has this object as its controller.
     pub fn owned(&self, owner: Uid, kind: Kind) -> impl Iterator<Item = &Object> {
         let from = ObjectKey::first_of(kind);
-        let owned = self.by_owner.get(&owner).map(|owned| owned.objects.iter_from(from));
-        owned.into_iter().flatten().take_while(move |(key, _)| key.kind == kind).map(|(_, object)| object)
+        let owned = self.by_owner.get(&owner).map(|owned| owned.slots.iter_from(from));
+        let slots = owned.into_iter().flatten().take_while(move |(key, _)| key.kind == kind).map(|(_, slot)| slot);
+        self.in_slots(slots)
     }
 
     /// The pods or ReplicaSets of a namespace that have no controller.
     pub fn orphans<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
-        let all = self.orphans.iter_from(ObjectKey::first_of(kind)).take_while(move |(key, _)| key.kind == kind);
-        all.filter(move |(key, _)| key.namespace == *namespace).map(|(_, object)| object)
+        let has_any = !self.orphans.is_empty();
+        let all = has_any.then(|| self.orphans.iter_from(ObjectKey::first_of(kind)));
+        let all = all.into_iter().flatten().take_while(move |(key, _)| key.kind == kind);
+        self.in_slots(all.filter(move |(key, _)| key.namespace == *namespace).map(|(_, slot)| slot))
     }
 
     /// The pods of a namespace whose labels a selector takes.
@@ -176,8 +194,8 @@ impl Objects {
         takes: impl Fn(&Labels) -> bool + 'a,
     ) -> impl Iterator<Item = &'a Rc<Pod>> {
         let groups = self.by_labels.get(namespace).into_iter().flat_map(Map::iter);
-        let names = groups.filter(move |(labels, _)| takes(labels)).flat_map(|(_, names)| names.keys());
-        names.filter_map(|name| self.pod(&ObjectKey::new(Kind::Pod, namespace.clone(), name.clone())))
+        let slots = groups.filter(move |(labels, _)| takes(labels)).flat_map(|(_, names)| names.values());
+        self.in_slots(slots).filter_map(Object::as_pod)
     }
 
     /// Nodes that pods name and that are not there.
@@ -196,7 +214,7 @@ impl Objects {
     }
 
     pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &Rc<Pod>> {
-        self.by_node.get(node).into_iter().flat_map(|on| on.pods.values())
+        self.by_node.get(node).into_iter().flat_map(|on| self.in_slots(on.pods.values())).filter_map(Object::as_pod)
     }
 
     /// What the unfinished pods on a node ask for.
@@ -206,66 +224,130 @@ impl Objects {
 
     /// Puts an object in place of the one with its key, which is returned.
     pub fn insert(&mut self, object: Object) -> Option<Object> {
-        let key = object.key();
-        let old = self.all.get(&key).cloned();
-        if let Some(old) = &old {
-            self.unindex(&key, old);
-        }
-        self.index(&key, &object);
-        self.relabel(&key, old.as_ref(), Some(&object));
-        self.all.insert(key, object);
-        old
+        self.put(object.key(), object)
     }
 
-    /// Moves a pod to its labels' group; one that keeps its labels stays where it is.
-    fn relabel(&mut self, key: &ObjectKey, old: Option<&Object>, new: Option<&Object>) {
-        if key.kind != Kind::Pod {
-            return;
-        }
-        let labels = |object: Option<&'_ Object>| object.map(|object| object.meta().labels.clone());
-        if let (Some(old), Some(new)) = (old, new)
-            && old.meta().labels == new.meta().labels
-        {
-            return;
-        }
-        let groups = self.by_labels.or_default(key.namespace.clone());
-        if let Some(labels) = labels(old)
-            && let Some(names) = groups.get_mut(&labels)
-        {
-            names.remove(&key.name);
-            if names.is_empty() {
-                groups.remove(&labels);
+    /// As [`Objects::insert`], for whoever knows the key already.
+    pub fn put(&mut self, key: ObjectKey, object: Object) -> Option<Object> {
+        let Some(slot) = self.all.slot(&key) else {
+            let slot = self.all.add_at(key.clone(), object.clone());
+            if self.counts.len() <= key.kind as usize {
+                self.counts.resize(key.kind as usize + 1, 0);
             }
-        }
-        if let Some(labels) = labels(new) {
-            groups.or_default(labels).add(key.name.clone());
-        }
+            self.counts[key.kind as usize] += 1;
+            self.index_owners(&key, &object, slot);
+            self.index_place(&key, &object, slot);
+            self.index_labels(&key, &object, slot);
+            return None;
+        };
+        let old = std::mem::replace(self.all.at_mut(slot)?, object.clone());
+        self.reindex(&key, &old, &object, slot);
+        Some(old)
     }
 
     pub fn remove(&mut self, key: &ObjectKey) -> Option<Object> {
         let old = self.all.remove(key)?;
-        self.unindex(key, &old);
-        self.relabel(key, Some(&old), None);
+        self.counts[key.kind as usize] -= 1;
+        self.unindex_owners(key, &old);
+        self.unindex_place(key, &old);
+        self.unindex_labels(key, &old);
         Some(old)
     }
 
-    fn index(&mut self, key: &ObjectKey, object: &Object) {
+    /// Brings up to date what an object that changed is found by: mostly nothing.
+    fn reindex(&mut self, key: &ObjectKey, old: &Object, new: &Object, slot: u32) {
+        let same_labels = key.kind != Kind::Pod || old.meta().labels == new.meta().labels;
+        if !same_labels {
+            self.unindex_labels(key, old);
+            self.index_labels(key, new, slot);
+        }
+        if old.meta().owner_references != new.meta().owner_references {
+            self.unindex_owners(key, old);
+            self.index_owners(key, new, slot);
+        } else if let (Object::Pod(old), Object::Pod(new)) = (old, new)
+            && (!same_labels || standing(old) != standing(new))
+            && let Some(owner) = new.metadata.controller()
+            && let Some(owned) = self.by_owner.get_mut(&owner.uid)
+        {
+            owned.tally.count(old, -1);
+            owned.tally.count(new, 1);
+        }
+        match (old, new) {
+            (Object::Pod(old), Object::Pod(new))
+                if old.is_finished() == new.is_finished()
+                    && (Rc::ptr_eq(&old.spec, &new.spec) || old.spec == new.spec) => {}
+            (Object::Pod(_) | Object::Node(_), _) => {
+                self.unindex_place(key, old);
+                self.index_place(key, new, slot);
+            }
+            _ => {}
+        }
+    }
+
+    fn index_labels(&mut self, key: &ObjectKey, object: &Object, slot: u32) {
+        if key.kind == Kind::Pod {
+            let groups = self.by_labels.or_default(key.namespace.clone());
+            groups.or_default(object.meta().labels.clone()).insert(key.name.clone(), slot);
+        }
+    }
+
+    fn unindex_labels(&mut self, key: &ObjectKey, object: &Object) {
+        let labels = &object.meta().labels;
+        if key.kind == Kind::Pod
+            && let Some(groups) = self.by_labels.get_mut(&key.namespace)
+            && let Some(names) = groups.get_mut(labels)
+        {
+            names.remove(&key.name);
+            if names.is_empty() {
+                groups.remove(labels);
+            }
+        }
+    }
+
+    fn index_owners(&mut self, key: &ObjectKey, object: &Object, slot: u32) {
         for owner in object.meta().owner_references.iter().filter(|owner| !owner.controller) {
             self.held_by.or_default(owner.uid).add(key.clone());
         }
         if let Some(owner) = object.meta().controller() {
             let owned = self.by_owner.or_default(owner.uid);
-            owned.objects.insert(key.clone(), object.clone());
+            owned.slots.insert(key.clone(), slot);
             if let Object::Pod(pod) = object {
                 owned.tally.count(pod, 1);
             }
         } else if matches!(object, Object::Pod(_) | Object::ReplicaSet(_)) {
-            self.orphans.insert(key.clone(), object.clone());
+            self.orphans.insert(key.clone(), slot);
         }
+    }
+
+    fn unindex_owners(&mut self, key: &ObjectKey, object: &Object) {
+        for owner in object.meta().owner_references.iter().filter(|owner| !owner.controller) {
+            if let Some(held) = self.held_by.get_mut(&owner.uid) {
+                held.remove(key);
+                if held.is_empty() {
+                    self.held_by.remove(&owner.uid);
+                }
+            }
+        }
+        let Some(owner) = object.meta().controller() else {
+            self.orphans.remove(key);
+            return;
+        };
+        if let Some(owned) = self.by_owner.get_mut(&owner.uid) {
+            owned.slots.remove(key);
+            if let Object::Pod(pod) = object {
+                owned.tally.count(pod, -1);
+            }
+            if owned.slots.is_empty() {
+                self.by_owner.remove(&owner.uid);
+            }
+        }
+    }
+
+    fn index_place(&mut self, key: &ObjectKey, object: &Object, slot: u32) {
         match object {
             Object::Pod(pod) if pod.is_assigned() => {
                 let on = self.by_node.or_default(pod.spec.node_name.clone());
-                on.pods.insert(key.clone(), Rc::clone(pod));
+                on.pods.insert(key.clone(), slot);
                 if !pod.is_finished() {
                     on.usage.add(Usage::of(pod));
                 }
@@ -279,29 +361,7 @@ impl Objects {
         }
     }
 
-    fn unindex(&mut self, key: &ObjectKey, object: &Object) {
-        for owner in object.meta().owner_references.iter().filter(|owner| !owner.controller) {
-            if let Some(held) = self.held_by.get_mut(&owner.uid) {
-                held.remove(key);
-                if held.is_empty() {
-                    self.held_by.remove(&owner.uid);
-                }
-            }
-        }
-        if object.meta().controller().is_none() {
-            self.orphans.remove(key);
-        }
-        if let Some(owner) = object.meta().controller()
-            && let Some(owned) = self.by_owner.get_mut(&owner.uid)
-        {
-            owned.objects.remove(key);
-            if let Object::Pod(pod) = object {
-                owned.tally.count(pod, -1);
-            }
-            if owned.objects.is_empty() {
-                self.by_owner.remove(&owner.uid);
-            }
-        }
+    fn unindex_place(&mut self, key: &ObjectKey, object: &Object) {
         match object {
             Object::Pod(pod) if pod.is_assigned() => {
                 if let Some(on) = self.by_node.get_mut(&pod.spec.node_name) {

@@ -8,9 +8,9 @@ use super::strategic::strategic_patch;
 use super::{
     Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, ManagerId, Objects, PatchType, Reason,
     Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way, validate_create,
-    validate_update,
+    validate_meta, validate_update,
 };
-use crate::api::{Condition, Kind, Name, Object, ObjectKey, PodSpec, Timestamp, Uid, set_condition};
+use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, PodSpec, Text, Timestamp, Uid, set_condition};
 use crate::sim::{Map, Random, Seq, Time};
 
 /// The annotation in which `kubectl apply` remembers what it applied.
@@ -33,6 +33,14 @@ pub struct Moment<'a> {
     pub random: &'a mut Random,
 }
 
+/// A pod's spec as it was given, and what defaulting and admission made of it.
+#[derive(Clone, Debug)]
+struct Prepared {
+    given: Rc<PodSpec>,
+    spec: Rc<PodSpec>,
+    qos_class: Text,
+}
+
 /// The store and the rules by which it changes. Nothing else changes an object.
 #[derive(Clone, Debug, Default)]
 pub struct ApiServer {
@@ -41,6 +49,7 @@ pub struct ApiServer {
     log: WatchLog,
     managers: FieldManagers,
     pub events: EventLog,
+    prepared: Option<Prepared>,
     /// What was last applied to each object. The annotation says the same as text.
     applied: Map<ObjectKey, Value>,
     /// More pods than this are refused, to keep a page responsive; no limit where none is set.
@@ -58,7 +67,7 @@ impl ApiServer {
     }
 
     /// The write of a version; nothing where the log no longer reaches back (410 Gone).
-    pub fn change(&self, version: u64) -> Option<&Change> {
+    pub fn change(&self, version: u64) -> Option<&Rc<Change>> {
         self.log.get(version)
     }
 
@@ -102,12 +111,7 @@ impl ApiServer {
         let key = object.key();
         self.admit_namespace(&key)?;
         drop_status(&mut object);
-        apply_defaults(&mut object);
-        if let Object::Pod(pod) = &mut object {
-            self.admit_priority(&key, pod)?;
-            admit_pod(Rc::make_mut(pod));
-        }
-        ApiError::invalid(key.kind, &key.name, validate_create(&object))?;
+        self.prepare(&key, &mut object)?;
         self.admit_size(&object)?;
         if let Some(known) = self.objects.get(&key) {
             let mut error = ApiError::already_exists(&key);
@@ -132,6 +136,34 @@ impl ApiServer {
         let object = self.write(ChangeKind::Added, object, moment);
         self.managers.wrote(by, None, &object, moment.wall);
         Ok(Answer { object, outcome: Effect::Created })
+    }
+
+    /// Fills in and checks a new object. Of the pods of one template only the first has its spec looked at.
+    fn prepare(&mut self, key: &ObjectKey, object: &mut Object) -> Result<(), ApiError> {
+        let is_plain = self.objects.of_kind(Kind::PriorityClass).next().is_none();
+        let given = match object {
+            Object::Pod(pod) if is_plain => Some(Rc::clone(&pod.spec)),
+            _ => None,
+        };
+        if let (Object::Pod(pod), Some(known), Some(given)) = (&mut *object, &self.prepared, &given)
+            && Rc::ptr_eq(&known.given, given)
+        {
+            let pod = Rc::make_mut(pod);
+            pod.spec = Rc::clone(&known.spec);
+            pod.status.qos_class = known.qos_class.clone();
+            return ApiError::invalid(key.kind, &key.name, validate_meta(object));
+        }
+        apply_defaults(object);
+        if let Object::Pod(pod) = object {
+            self.admit_priority(key, pod)?;
+            admit_pod(Rc::make_mut(pod));
+        }
+        ApiError::invalid(key.kind, &key.name, validate_create(object))?;
+        if let (Object::Pod(pod), Some(given)) = (&*object, given) {
+            let (spec, qos_class) = (Rc::clone(&pod.spec), pod.status.qos_class.clone());
+            self.prepared = Some(Prepared { given, spec, qos_class });
+        }
+        Ok(())
     }
 
     fn admit_size(&self, object: &Object) -> Result<(), ApiError> {
@@ -185,21 +217,29 @@ impl ApiServer {
         let key = object.key();
         let old = self.live(&key)?.clone();
         self.check_version(&key, &object, &old)?;
-        let mut new = old.clone();
-        keep_status(&mut new, &object);
-        if let (Object::Pod(new), Object::Pod(given)) = (&mut new, &object)
-            && new.metadata.uid != given.metadata.uid
-        {
-            return Err(ApiError::conflict(&key));
-        }
-        if key.kind == Kind::Deployment {
-            // The revision annotation travels with the status update, as in the real controller.
-            let annotations = object.meta().annotations.clone();
-            new.meta_mut().annotations = annotations;
-        }
-        if new == old {
-            return Ok(Answer { object: old, outcome: Effect::Unchanged });
-        }
+        let new = match (&old, &object) {
+            (Object::Pod(old), Object::Pod(given)) if old.metadata.uid != given.metadata.uid => {
+                return Err(ApiError::conflict(&key));
+            }
+            // Pods are written most of all: what is replaced is not copied first.
+            (Object::Pod(old), Object::Pod(given)) if old.status != given.status => {
+                let (metadata, spec) = (old.metadata.clone(), Rc::clone(&old.spec));
+                let (status, extra) = (given.status.clone(), old.extra.clone());
+                Some(Object::Pod(Rc::new(Pod { metadata, spec, status, extra })))
+            }
+            (Object::Pod(_), _) => None,
+            _ => {
+                let mut new = old.clone();
+                keep_status(&mut new, &object);
+                if key.kind == Kind::Deployment {
+                    // The revision annotation travels with the status update, as in the real controller.
+                    let annotations = object.meta().annotations.clone();
+                    new.meta_mut().annotations = annotations;
+                }
+                (new != old).then_some(new)
+            }
+        };
+        let Some(new) = new else { return Ok(Answer { object: old, outcome: Effect::Unchanged }) };
         let object = self.write(ChangeKind::Modified, new, moment);
         Ok(Answer { object, outcome: Effect::Configured })
     }
@@ -330,28 +370,30 @@ impl ApiServer {
     pub(super) fn write(&mut self, kind: ChangeKind, mut object: Object, moment: &Moment<'_>) -> Object {
         self.version += 1;
         object.meta_mut().resource_version = self.version;
-        let old = self.objects.insert(object.clone());
-        let change =
-            Change { version: self.version, kind, object: object.clone(), old, at: moment.now, cause: moment.cause };
-        self.log.push(change);
+        let key = object.key();
+        let old = self.objects.put(key.clone(), object.clone());
+        let (at, cause) = (moment.now, moment.cause);
+        self.log.push(Change { version: self.version, kind, key, object: object.clone(), old, at, cause });
         object
     }
 
     pub(super) fn remove(&mut self, mut object: Object, moment: &Moment<'_>) -> Answer {
         self.version += 1;
-        let old = self.objects.remove(&object.key());
-        self.applied.remove(&object.key());
+        let key = object.key();
+        let old = self.objects.remove(&key);
+        self.applied.remove(&key);
+        self.managers.forget(&key);
         object.meta_mut().resource_version = self.version;
         let change = Change {
             version: self.version,
             kind: ChangeKind::Deleted,
+            key,
             object: object.clone(),
             old,
             at: moment.now,
             cause: moment.cause,
         };
         self.log.push(change);
-        self.managers.forget(&object.key());
         Answer { object, outcome: Effect::Deleted }
     }
 }

@@ -1,6 +1,7 @@
 use std::collections::VecDeque;
+use std::rc::Rc;
 
-use crate::api::Object;
+use crate::api::{Object, ObjectKey};
 use crate::sim::{Seq, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,6 +16,7 @@ pub enum ChangeKind {
 pub struct Change {
     pub version: u64,
     pub kind: ChangeKind,
+    pub key: ObjectKey,
     /// The object after the write; its last state where it was deleted.
     pub object: Object,
     /// The object before the write.
@@ -27,7 +29,7 @@ pub struct Change {
 /// The newest writes, in order. Watchers that fall behind its start must list again (410 Gone).
 #[derive(Clone, Debug, Default)]
 pub struct WatchLog {
-    changes: VecDeque<Change>,
+    changes: VecDeque<Rc<Change>>,
 }
 
 impl WatchLog {
@@ -38,12 +40,14 @@ impl WatchLog {
         if self.changes.len() == Self::LIMIT {
             self.changes.pop_front();
         }
-        self.changes.push_back(change);
+        self.changes.push_back(Rc::new(change));
     }
 
     /// The write of a version; nothing where it is no longer kept.
-    pub fn get(&self, version: u64) -> Option<&Change> {
-        let index = self.changes.binary_search_by_key(&version, |change| change.version).ok()?;
+    pub fn get(&self, version: u64) -> Option<&Rc<Change>> {
+        // Every write has a version of its own, one after the other.
+        let first = self.changes.front()?.version;
+        let index = usize::try_from(version.checked_sub(first)?).ok()?;
         self.changes.get(index)
     }
 }

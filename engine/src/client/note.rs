@@ -1,7 +1,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use crate::api::{Name, ObjectKey};
+use crate::api::{Name, ObjectKey, Text};
 
 /// A value inside a [`Note`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +56,12 @@ impl From<&ObjectKey> for Arg {
 impl From<&'static str> for Arg {
     fn from(value: &'static str) -> Self {
         Self::Word(value)
+    }
+}
+
+impl From<Text> for Arg {
+    fn from(value: Text) -> Self {
+        Self::from(String::from(value))
     }
 }
 

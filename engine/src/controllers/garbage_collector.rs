@@ -140,12 +140,12 @@ impl Reconciler for GarbageCollector {
                 if is_waiting(meta) {
                     keys.extend(cache.dependents(meta.uid).map(Object::key));
                 }
-                keys.push(change.object.key());
+                keys.push(change.key.clone());
             }
             if old.is_none_or(|old| owners_differ(old, meta)) {
                 let is_solid = |owner| owner_state(cache, meta, owner) == OwnerState::Solid;
                 if !meta.owner_references.iter().all(is_solid) {
-                    keys.push(change.object.key());
+                    keys.push(change.key.clone());
                 }
                 if let Some(old) = old {
                     wake_owners(cache, old, &mut keys);

@@ -64,7 +64,13 @@ impl Remaining {
         self.estimate = self.estimate.max(estimate);
     }
 
-    fn condition(kind: &str, parts: Vec<String>, lead: &str, some: &str, none: (&str, &str)) -> Condition {
+    fn condition(
+        kind: &'static str,
+        parts: Vec<String>,
+        lead: &str,
+        some: &'static str,
+        none: (&'static str, &'static str),
+    ) -> Condition {
         match parts.len() {
             0 => Condition::new(kind, false).because(none.0, none.1),
             _ => Condition::new(kind, true).because(some, format!("{lead}: {}", parts.join(", "))),
@@ -125,7 +131,7 @@ impl Reconciler for NamespaceController {
     fn concerns(&mut self, change: &Change, _cache: &Objects, _now: Time) -> Vec<Wakeup> {
         match &change.object {
             Object::Namespace(it) if it.metadata.deletion_timestamp.is_some() && change.kind != ChangeKind::Deleted => {
-                vec![(change.object.key(), GRACE)]
+                vec![(change.key.clone(), GRACE)]
             }
             _ => Vec::new(),
         }

@@ -21,7 +21,7 @@ pub(super) fn request(verb: Verb) -> Action {
 pub(super) fn pod_from(template: &PodTemplate, owner: &ObjectMeta, kind: Kind) -> Pod {
     Pod {
         metadata: ObjectMeta {
-            generate_name: format!("{}-", owner.name),
+            generate_name: format!("{}-", owner.name).into(),
             namespace: owner.namespace.clone(),
             labels: template.metadata.labels.clone(),
             annotations: template.metadata.annotations.clone(),
@@ -91,6 +91,9 @@ pub(super) fn suitors(kind: Kind, change: &Change, cache: &Objects) -> Vec<Objec
     let meta = change.object.meta();
     let old = change.old.as_ref().map(Object::meta);
     let mut keys = Vec::new();
+    if meta.controller().is_some() && old.is_some_and(|old| old.owner_references == meta.owner_references) {
+        return keys;
+    }
     if let Some(left) = old.and_then(ObjectMeta::controller)
         && left.kind == kind.name()
         && !meta.is_controlled_by(left.uid)

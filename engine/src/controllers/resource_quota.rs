@@ -76,7 +76,7 @@ impl Count {
 
 impl ResourceQuotaController {
     fn hear_quota(&mut self, change: &Change, cache: &Objects, quota: &ResourceQuota) -> Vec<Wakeup> {
-        let key = change.object.key();
+        let key = change.key.clone();
         if change.kind == ChangeKind::Deleted {
             if let Some(count) = self.counts.get_mut(&key.namespace) {
                 count.quotas.remove(&key);

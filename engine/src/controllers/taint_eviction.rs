@@ -57,16 +57,16 @@ impl Reconciler for TaintEviction {
     type State = Turn;
 
     fn concerns(&mut self, change: &Change, cache: &Objects, _now: Time) -> Vec<Wakeup> {
-        let key = change.object.key();
+        let key = &change.key;
         match &change.object {
             Object::Pod(pod) => {
                 let is_tainted = |node: &Node| node.spec.taints.iter().any(|taint| taint.effect == "NoExecute");
                 let newly = change.old.as_ref().and_then(Object::as_pod).is_none_or(|old| !old.is_assigned());
                 if pod.is_assigned() && newly && node_of(cache, pod).is_some_and(is_tainted) {
-                    return vec![(key, Millis(0))];
+                    return vec![(key.clone(), Millis(0))];
                 }
                 if change.kind == crate::apiserver::ChangeKind::Deleted {
-                    self.since.remove(&key);
+                    self.since.remove(key);
                 }
                 Vec::new()
             }

@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -7,8 +8,33 @@ use super::Key;
 /// Named values in the order of their names, for the few that an object has: labels, amounts, unknown fields.
 ///
 /// Copies share one list until one of them is changed.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Eq)]
 pub struct Dict<V>(Option<Rc<Vec<(String, V)>>>);
+
+impl<V> Clone for Dict<V> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+/// Mostly a list is compared with itself, which need not be read for that.
+impl<V: PartialEq> PartialEq for Dict<V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(other) || self.pairs() == other.pairs()
+    }
+}
+
+impl<V: Ord> Ord for Dict<V> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self.is_same(other) { Ordering::Equal } else { self.pairs().cmp(other.pairs()) }
+    }
+}
+
+impl<V: Ord> PartialOrd for Dict<V> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl<V> Default for Dict<V> {
     fn default() -> Self {
@@ -19,6 +45,14 @@ impl<V> Default for Dict<V> {
 impl<V> Dict<V> {
     pub fn new() -> Self {
         Self(None)
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(mine), Some(theirs)) => Rc::ptr_eq(mine, theirs),
+            (None, None) => true,
+            _ => false,
+        }
     }
 
     fn pairs(&self) -> &[(String, V)] {

@@ -147,6 +147,29 @@ impl<K: Key, V> Map<K, V> {
         slot
     }
 
+    /// Where a key's value is kept; it stays there until the key is removed.
+    pub fn slot<Q: Key + ?Sized>(&self, key: &Q) -> Option<u32>
+    where
+        K: Borrow<Q>,
+    {
+        self.slot_of(key).map(|slot| slot as u32)
+    }
+
+    /// The value in a slot.
+    pub fn at(&self, slot: u32) -> Option<&V> {
+        self.pair(slot).map(|(_, value)| value)
+    }
+
+    pub fn at_mut(&mut self, slot: u32) -> Option<&mut V> {
+        self.slots.get_mut(slot as usize)?.as_mut().map(|(_, value)| value)
+    }
+
+    /// Puts in a key that is new, and says where its value is kept.
+    pub fn add_at(&mut self, key: K, value: V) -> u32 {
+        let at = self.find(&key).unwrap_or_else(|at| at);
+        self.put(at, key, value) as u32
+    }
+
     /// The value of a key, made where there is none.
     pub fn or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
         let slot = match self.find(&key) {

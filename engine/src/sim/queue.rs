@@ -3,44 +3,23 @@ use std::collections::BinaryHeap;
 
 use super::{Millis, Time};
 
-#[derive(Clone, Debug)]
-struct Entry<E> {
-    at: Time,
-    order: u64,
-    event: E,
-}
-
-impl<E> PartialEq for Entry<E> {
-    fn eq(&self, other: &Self) -> bool {
-        (self.at, self.order) == (other.at, other.order)
-    }
-}
-
-impl<E> Eq for Entry<E> {}
-
-impl<E> PartialOrd for Entry<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<E> Ord for Entry<E> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.order).cmp(&(other.at, other.order))
-    }
-}
+/// When, in which order, and in which slot the event itself is: what the heap moves about is small, and its code the
+/// same for all events.
+type Entry = Reverse<(Time, u64, u32)>;
 
 /// What is going to happen, in order of time; events at one instant keep the order they were scheduled in.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
-    heap: BinaryHeap<Reverse<Entry<E>>>,
+    heap: BinaryHeap<Entry>,
+    events: Vec<Option<E>>,
+    free: Vec<u32>,
     now: Time,
     scheduled: u64,
 }
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), now: Time::default(), scheduled: 0 }
+        Self { heap: BinaryHeap::new(), events: Vec::new(), free: Vec::new(), now: Time::default(), scheduled: 0 }
     }
 }
 
@@ -64,18 +43,26 @@ impl<E> EventQueue<E> {
     /// Schedules an event; an instant in the past counts as now.
     pub fn at(&mut self, at: Time, event: E) {
         self.scheduled += 1;
-        self.heap.push(Reverse(Entry { at: at.max(self.now), order: self.scheduled, event }));
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.events.push(None);
+            u32::try_from(self.events.len() - 1).unwrap_or(u32::MAX)
+        });
+        if let Some(place) = self.events.get_mut(slot as usize) {
+            *place = Some(event);
+        }
+        self.heap.push(Reverse((at.max(self.now), self.scheduled, slot)));
     }
 
     pub fn next_at(&self) -> Option<Time> {
-        self.heap.peek().map(|Reverse(entry)| entry.at)
+        self.heap.peek().map(|Reverse((at, ..))| *at)
     }
 
     /// Takes the next event and moves the clock to it.
     pub fn pop(&mut self) -> Option<E> {
-        let Reverse(entry) = self.heap.pop()?;
-        self.now = entry.at;
-        Some(entry.event)
+        let Reverse((at, _, slot)) = self.heap.pop()?;
+        self.now = at;
+        self.free.push(slot);
+        self.events.get_mut(slot as usize)?.take()
     }
 
     /// Moves the clock forward to an instant at which nothing happens.

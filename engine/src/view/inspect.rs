@@ -197,7 +197,7 @@ fn pod(it: &Pod) -> (Vec<CompareRow>, Phrase) {
         let status = it.status.container_statuses.iter().find(|status| status.name == container.name);
         let (is, is_off) = match status.map(|status| &status.state) {
             Some(ContainerState::Running(_)) => ("running".to_string(), false),
-            Some(ContainerState::Waiting(waiting)) => (waiting.reason.clone(), true),
+            Some(ContainerState::Waiting(waiting)) => (waiting.reason.to_string(), true),
             Some(ContainerState::Terminated(ended)) => (format!("{}, code {}", ended.reason, ended.exit_code), true),
             None => ("not there".into(), true),
         };
@@ -295,10 +295,10 @@ fn conditions(object: &Object) -> Vec<ConditionRow> {
         |kind: &str| kind.ends_with("Pressure") || matches!(kind, "ReplicaFailure" | "DisruptionTarget");
     all.iter()
         .map(|condition| ConditionRow {
-            kind: condition.kind.clone(),
-            status: condition.status.clone(),
-            reason: condition.reason.clone(),
-            message: condition.message.clone(),
+            kind: condition.kind.to_string(),
+            status: condition.status.to_string(),
+            reason: condition.reason.to_string(),
+            message: condition.message.to_string(),
             is_good: condition.is_true() != is_bad_when_true(&condition.kind),
         })
         .collect()

@@ -26,7 +26,7 @@ pub fn map(simulation: &Simulation) -> MapView {
         row.arriving_at = arriving.iter().find(|(key, _)| *key == row.key).map(|(_, node)| node.to_string());
         let scheduled = condition(&pod.status.conditions, "PodScheduled");
         if let Some(refusal) = scheduled.filter(|it| it.reason == "Unschedulable") {
-            message = Some(refusal.message.clone());
+            message = Some(refusal.message.to_string());
         }
         unscheduled.push(row);
     }
@@ -102,7 +102,7 @@ fn message(simulation: &Simulation, node: &Node, class: NodeClass) -> Option<Str
         return Some(format!("{name} is cut off; the API server has not noticed yet."));
     }
     let ready = condition(&node.status.conditions, "Ready").filter(|_| class == NodeClass::NotReady)?;
-    Some(ready.message.clone())
+    Some(ready.message.to_string())
 }
 
 /// What is known of an unreachable node, and what will come of it.

@@ -26,7 +26,7 @@ fn reason(pod: &Pod) -> String {
         match &status.state {
             ContainerState::Waiting(it) if !it.reason.is_empty() => word.clone_from(&it.reason),
             ContainerState::Terminated(it) if !it.reason.is_empty() => word.clone_from(&it.reason),
-            ContainerState::Terminated(it) => word = format!("ExitCode:{}", it.exit_code),
+            ContainerState::Terminated(it) => word = format!("ExitCode:{}", it.exit_code).into(),
             ContainerState::Running(_) if status.ready => runs = true,
             _ => {}
         }
@@ -34,7 +34,7 @@ fn reason(pod: &Pod) -> String {
     match word.as_str() {
         "Completed" if runs && pod.is_ready() => "Running".into(),
         "Completed" if runs => "NotReady".into(),
-        _ => word,
+        _ => word.into(),
     }
 }
 

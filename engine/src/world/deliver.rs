@@ -1,5 +1,7 @@
 //! How processes hear of what happened: watches, lists, starts and crashes.
 
+use std::rc::Rc;
+
 use super::process::Loop;
 use super::simulation::Happening;
 use super::{ProcessKind, Simulation};
@@ -27,7 +29,7 @@ impl Simulation {
             object => &object.meta().name,
         };
         let kubelet = self.kubelets.get(node).copied();
-        let receivers: Vec<usize> = (0..CENTRAL).chain(kubelet).filter(|process| is_for(*process).is_some()).collect();
+        let receivers = (0..CENTRAL).chain(kubelet).filter(|process| is_for(*process).is_some());
         for process in receivers {
             self.queue.after(lag, Happening::Deliver { process, version });
         }
@@ -38,7 +40,7 @@ impl Simulation {
         let Some(it) = self.processes.get(process).filter(|it| it.is_up && !it.is_cut && it.version < version) else {
             return;
         };
-        let Some(change) = self.api.change(version).cloned() else {
+        let Some(change) = self.api.change(version).map(Rc::clone) else {
             // The log no longer reaches back: the answer is 410 Gone, and the client lists again.
             let cause = Seq(it.loops.first().map_or(0, |_| self.trace.last_seq().0));
             self.list(process, cause);
@@ -59,7 +61,7 @@ impl Simulation {
             if wakeups.is_empty() {
                 continue;
             }
-            let what = What::Told { to: at, key: change.object.key(), change: change.kind, version: change.version };
+            let what = What::Told { to: at, key: change.key.clone(), change: change.kind, version: change.version };
             let seq = self.trace.record(now, Some(change.cause), is_quiet, what);
             for (key, delay) in wakeups {
                 self.enqueue(at, key, delay, seq);
@@ -99,20 +101,15 @@ impl Simulation {
             let old = it.cache.get(key).cloned();
             let kind = if old.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
             if old.as_ref() != Some(object) {
-                changes.push(Change { version, kind, object: object.clone(), old, at: now, cause });
+                let (key, object) = (key.clone(), object.clone());
+                changes.push(Change { version, kind, key, object, old, at: now, cause });
             }
         }
         for (key, object) in it.cache.iter() {
             if self.api.objects().get(key).is_none_or(|live| live.meta().uid != object.meta().uid) {
-                let kind = ChangeKind::Deleted;
-                changes.push(Change {
-                    version,
-                    kind,
-                    object: object.clone(),
-                    old: Some(object.clone()),
-                    at: now,
-                    cause,
-                });
+                let (kind, old) = (ChangeKind::Deleted, Some(object.clone()));
+                let (key, object) = (key.clone(), object.clone());
+                changes.push(Change { version, kind, key, object, old, at: now, cause });
             }
         }
         sort_by(&mut changes, |a, b| (a.kind != ChangeKind::Deleted).cmp(&(b.kind != ChangeKind::Deleted)));
@@ -134,11 +131,11 @@ impl Simulation {
         }
         let (now, version) = (self.now(), it.version);
         let cause = self.trace.record(now, None, true, What::Resynced);
-        let known = |object: &Object| {
-            let (object, old) = (object.clone(), Some(object.clone()));
-            Change { version, kind: ChangeKind::Modified, object, old, at: now, cause }
+        let known = |(key, object): (&ObjectKey, &Object)| {
+            let (key, object, old) = (key.clone(), object.clone(), Some(object.clone()));
+            Change { version, kind: ChangeKind::Modified, key, object, old, at: now, cause }
         };
-        let changes: Vec<Change> = it.cache.iter().map(|(_, object)| known(object)).collect();
+        let changes: Vec<Change> = it.cache.iter().map(known).collect();
         for change in &changes {
             self.tell(process, change);
         }

@@ -101,10 +101,10 @@ impl Process {
         self.version = change.version;
         match change.kind {
             crate::apiserver::ChangeKind::Deleted => {
-                self.cache.remove(&change.object.key());
+                self.cache.remove(&change.key);
             }
             _ => {
-                self.cache.insert(change.object.clone());
+                self.cache.put(change.key.clone(), change.object.clone());
             }
         }
     }

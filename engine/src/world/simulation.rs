@@ -292,10 +292,14 @@ impl Simulation {
         let mut moment = Moment { now, wall, cause: seq, random: &mut self.random };
         let result = self.api.execute(request, &mut moment);
         let (method, subresource) = request.method();
+        let key = match &result {
+            Ok(answer) => answer.object.key(),
+            Err(_) => request.key(),
+        };
         let what = match &result {
             Ok(answer) => What::Wrote {
                 author,
-                key: answer.object.key(),
+                key: key.clone(),
                 method,
                 subresource,
                 effect: answer.outcome,
@@ -303,7 +307,7 @@ impl Simulation {
             },
             Err(error) => What::Refused {
                 author,
-                key: request.key(),
+                key: key.clone(),
                 method,
                 subresource,
                 code: error.code(),
@@ -313,7 +317,7 @@ impl Simulation {
         let is_quiet = is_background || matches!(&result, Ok(answer) if answer.outcome == Effect::Unchanged);
         let seq = self.trace.record(now, Some(cause), is_quiet, what);
         if let Ok(answer) = &result {
-            self.note_origin(answer, seq, is_quiet);
+            self.note_origin(key, answer.outcome, seq, is_quiet);
         }
         for version in before + 1..=self.api.version() {
             self.announce(version);
@@ -321,9 +325,8 @@ impl Simulation {
         result
     }
 
-    fn note_origin(&mut self, answer: &Answer, seq: Seq, is_quiet: bool) {
-        let key = answer.object.key();
-        match answer.outcome {
+    fn note_origin(&mut self, key: ObjectKey, outcome: Effect, seq: Seq, is_quiet: bool) {
+        match outcome {
             Effect::Deleted => {
                 self.origins.remove(&key);
             }

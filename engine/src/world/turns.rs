@@ -111,6 +111,9 @@ impl Simulation {
     /// What the clock made a loop find out was brought about by the newest power cut: silence has a cause too, though
     /// no controller can see it.
     fn fault_behind(&self, cause: Option<Seq>) -> Option<Seq> {
+        if self.faults.is_empty() {
+            return None;
+        }
         let event = self.trace.get(cause?)?;
         let by = match event.what {
             What::Ticked(by) => by,

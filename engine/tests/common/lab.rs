@@ -125,7 +125,7 @@ pub fn conditions(pod: &Pod) -> Vec<String> {
 }
 
 pub fn condition_text(pod: &Pod, kind: &str) -> String {
-    condition(&pod.status.conditions, kind).map(|it| it.message.clone()).unwrap_or_default()
+    condition(&pod.status.conditions, kind).map(|it| it.message.to_string()).unwrap_or_default()
 }
 
 /// `running`, `waiting CrashLoopBackOff`, `terminated Error 1` of the first container.

@@ -32,6 +32,13 @@ pub fn validate_create(object: &Object) -> Vec<FieldError> {
     errors.0
 }
 
+/// As [`validate_create`], for an object whose spec is known to be right.
+pub fn validate_meta(object: &Object) -> Vec<FieldError> {
+    let mut errors = Errors::default();
+    meta::validate(object, &mut errors);
+    errors.0
+}
+
 /// What the API server says beside its answer, without refusing anything (`GetWarningsForPodTemplate` and its like).
 pub fn warnings(object: &Object) -> Vec<String> {
     let mut warnings = Vec::new();

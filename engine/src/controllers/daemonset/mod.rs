@@ -225,7 +225,7 @@ impl Scripted for DaemonSetController {
     fn concerns(&mut self, change: &Change, cache: &Objects, _now: Time) -> Vec<Wakeup> {
         let keys = match &change.object {
             Object::DaemonSet(set) => {
-                let key = change.object.key();
+                let key = change.key.clone();
                 if change.kind == ChangeKind::Deleted {
                     self.expectations.forget(&key);
                     self.hashes.forget(set.metadata.uid);

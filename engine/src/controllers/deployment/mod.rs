@@ -47,7 +47,7 @@ impl Reconciler for DeploymentController {
 
     fn concerns(&mut self, change: &Change, cache: &Objects, _now: Time) -> Vec<Wakeup> {
         let key = match &change.object {
-            Object::Deployment(_) => Some(change.object.key()),
+            Object::Deployment(_) => Some(change.key.clone()),
             Object::ReplicaSet(set) if set.metadata.controller().is_none() => {
                 let keys = suitors(Kind::Deployment, change, cache);
                 return keys.into_iter().map(|key| (key, Millis(0))).collect();

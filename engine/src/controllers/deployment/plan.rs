@@ -152,11 +152,20 @@ impl Plan {
     }
 
     /// Writes the revision to the Deployment, with the condition that tells of the new ReplicaSet.
-    fn note_revision(&mut self, revision: i64, reason: &str, message: String, now: Timestamp, is_created: bool) {
+    fn note_revision(
+        &mut self,
+        revision: i64,
+        reason: &'static str,
+        message: String,
+        now: Timestamp,
+        is_created: bool,
+    ) {
         let mut annotations = self.deployment.metadata.annotations.clone();
         let text = revision.to_string();
         let mut changed = annotations.get(revision::REVISION) != Some(&text);
-        annotations.insert(revision::REVISION.into(), text);
+        if changed {
+            annotations.insert(revision::REVISION.into(), text);
+        }
         let mut status = self.deployment.status.clone();
         let has_condition = condition(&status.conditions, "Progressing").is_some();
         if self.deployment.spec.progress_deadline_seconds.is_some() && (is_created || !has_condition) {

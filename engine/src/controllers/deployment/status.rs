@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::rolling::max_unavailable;
-use crate::api::{Condition, Deployment, DeploymentStatus, ReplicaSet, Timestamp, condition};
+use crate::api::{Condition, Deployment, DeploymentStatus, ReplicaSet, Text, Timestamp, condition};
 
 const AVAILABLE: &str = "Available";
 const PROGRESSING: &str = "Progressing";
@@ -29,7 +29,7 @@ pub fn set(status: &mut DeploymentStatus, mut new: Condition, now: Timestamp) {
     status.conditions.push(new);
 }
 
-pub fn progressing(is_true: bool, reason: &str, message: String) -> Condition {
+pub fn progressing(is_true: bool, reason: impl Into<Text>, message: String) -> Condition {
     Condition::new(PROGRESSING, is_true).because(reason, message)
 }
 

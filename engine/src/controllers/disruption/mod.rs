@@ -87,7 +87,7 @@ fn scale_of(cache: &Objects, tally: &Tally) -> i32 {
 
 impl DisruptionController {
     fn hear_budget(&mut self, change: &Change, cache: &Objects, budget: &PodDisruptionBudget) -> Vec<Wakeup> {
-        let key = change.object.key();
+        let key = change.key.clone();
         if change.kind == ChangeKind::Deleted {
             self.budgets.remove(&key);
             return Vec::new();

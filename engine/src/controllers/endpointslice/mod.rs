@@ -42,7 +42,7 @@ fn endpoint(pod: &Pod, publish_unready: bool) -> Option<Endpoint> {
     let (serving, terminating) = (pod.is_ready(), pod.is_terminating());
     let meta = &pod.metadata;
     Some(Endpoint {
-        addresses: vec![pod.status.pod_ip.clone()],
+        addresses: vec![pod.status.pod_ip.to_string()],
         conditions: EndpointConditions { ready: publish_unready || serving && !terminating, serving, terminating },
         node_name: pod.spec.node_name.clone(),
         target_ref: Some(TargetRef {
@@ -94,7 +94,7 @@ fn new_slice(service: &Service) -> EndpointSlice {
     }
     EndpointSlice {
         metadata: ObjectMeta {
-            generate_name: format!("{}-", meta.name),
+            generate_name: format!("{}-", meta.name).into(),
             namespace: meta.namespace.clone(),
             labels,
             owner_references: vec![meta.controller_reference(Kind::Service)],
@@ -111,9 +111,9 @@ impl Scripted for EndpointSliceController {
     }
 
     fn concerns(&mut self, change: &Change, cache: &Objects, _now: Time) -> Vec<Wakeup> {
-        let key = change.object.key();
+        let key = &change.key;
         let keys: Vec<ObjectKey> = match &change.object {
-            Object::Service(_) => vec![key],
+            Object::Service(_) => vec![key.clone()],
             // Only what somebody else did to a slice: its own writes bring nothing new.
             Object::EndpointSlice(_) if change.kind == ChangeKind::Deleted => {
                 controller_key(&change.object, Kind::Service).into_iter().collect()

@@ -218,7 +218,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-fn conclude(status: &mut JobStatus, kind: &str, end: End, now: Timestamp) {
+fn conclude(status: &mut JobStatus, kind: &'static str, end: End, now: Timestamp) {
     if condition(&status.conditions, kind).is_none() {
         let mut new = Condition::new(kind, true).because(end.reason(), end.message());
         new.last_transition_time = Some(now);
@@ -275,23 +275,23 @@ impl Scripted for JobController {
     }
 
     fn concerns(&mut self, change: &Change, cache: &Objects, _now: Time) -> Vec<Wakeup> {
-        let key = change.object.key();
+        let key = &change.key;
         match &change.object {
             Object::Job(job) if change.kind == ChangeKind::Deleted => {
-                self.expectations.forget(&key);
-                self.backoffs.remove(&key);
-                self.pending.remove(&key);
+                self.expectations.forget(key);
+                self.backoffs.remove(key);
+                self.pending.remove(key);
                 let left = cache.owned(job.metadata.uid, Kind::Pod).map(|pod| (pod.key(), Millis(0)));
                 left.collect()
             }
-            Object::Job(_) => vec![(key, Millis(0))],
+            Object::Job(_) => vec![(key.clone(), Millis(0))],
             Object::Pod(pod) => {
                 let Some(owner) = observe_pod_of(&mut self.expectations, Kind::Job, change) else { return Vec::new() };
                 let lives = cache.get(&owner).is_some_and(|job| pod.metadata.is_controlled_by(job.meta().uid));
                 match (lives, change.kind) {
                     (true, _) => vec![(owner, BATCH)],
                     (false, ChangeKind::Deleted) => Vec::new(),
-                    (false, _) if is_tracked(pod) => vec![(key, Millis(0))],
+                    (false, _) if is_tracked(pod) => vec![(key.clone(), Millis(0))],
                     (false, _) => Vec::new(),
                 }
             }

@@ -24,7 +24,7 @@ impl Scripted for TtlAfterFinished {
     fn concerns(&mut self, change: &Change, _cache: &Objects, _now: Time) -> Vec<Wakeup> {
         let Object::Job(job) = &change.object else { return Vec::new() };
         let waits = job.spec.ttl_seconds_after_finished.is_some() && finished_at(job).is_some();
-        if waits && change.kind != ChangeKind::Deleted { vec![(change.object.key(), Millis(0))] } else { Vec::new() }
+        if waits && change.kind != ChangeKind::Deleted { vec![(change.key.clone(), Millis(0))] } else { Vec::new() }
     }
 
     fn plan(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<Script> {

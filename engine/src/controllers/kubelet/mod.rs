@@ -81,7 +81,7 @@ impl Reconciler for Kubelet {
                 // Its own word about the pod is no news to it.
                 let is_own = change.kind == ChangeKind::Modified
                     && memory.is_some_and(|memory| memory.version == pod.metadata.resource_version);
-                if is_own { Vec::new() } else { vec![(change.object.key(), Millis(0))] }
+                if is_own { Vec::new() } else { vec![(change.key.clone(), Millis(0))] }
             }
             _ => Vec::new(),
         }
@@ -234,11 +234,10 @@ impl Kubelet {
 }
 
 fn update(pod: &Rc<Pod>, status: PodStatus) -> Action {
-    let mut pod = Rc::clone(pod);
-    let it = Rc::make_mut(&mut pod);
-    it.status = status;
-    it.metadata.resource_version = 0;
-    Action::Api(Request::new(MANAGER, Verb::UpdateStatus(Object::Pod(pod))))
+    let mut metadata = pod.metadata.clone();
+    metadata.resource_version = 0;
+    let pod = Pod { metadata, spec: Rc::clone(&pod.spec), status, extra: pod.extra.clone() };
+    Action::Api(Request::new(MANAGER, Verb::UpdateStatus(Object::Pod(Rc::new(pod)))))
 }
 
 /// What the container runtime is to do about a piece of work.

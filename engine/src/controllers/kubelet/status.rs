@@ -5,7 +5,7 @@
 use super::memory::{PodMemory, restarts, spec_of};
 use crate::api::{
     Condition, ContainerRunning, ContainerState, ContainerStatus, ContainerTerminated, ContainerWaiting, Pod,
-    PodStatus, Timestamp, condition,
+    PodStatus, Text, Timestamp, condition,
 };
 use crate::client::{ContainerPhase, ContainerRecord, Context, Exit, PodRecord, Pull, Role};
 use crate::sim::Time;
@@ -23,26 +23,37 @@ fn build(pod: &Pod, record: &PodRecord, memory: &PodMemory, context: &Context<'_
         containers.map(|it| scribe.container_status(it)).collect()
     };
     let (containers, init) = (of(false), of(true));
-    let mut status = pod.status.clone();
-    status.phase = match phase(pod, record) {
+    let phase = match phase(pod, record) {
         // The end is told when nothing runs any more (`mergePodStatus`).
-        "Succeeded" | "Failed" if record.is_up() && !pod.is_finished() => "Running".into(),
-        phase => phase.into(),
+        "Succeeded" | "Failed" if record.is_up() && !pod.is_finished() => "Running",
+        phase => phase,
     };
-    status.conditions = conditions(pod, &status.phase, record, &containers, context.wall);
-    status.start_time.get_or_insert(context.wall);
-    status.observed_generation = pod.metadata.generation;
-    if status.host_ip.is_empty() {
+    let known = &pod.status;
+    let mut host_ip = known.host_ip.clone();
+    if host_ip.is_empty() {
         let sum: u32 = pod.spec.node_name.bytes().map(u32::from).sum();
-        status.host_ip = format!("192.168.0.{}", 1 + sum % 250);
+        host_ip = format!("192.168.0.{}", 1 + sum % 250).into();
     }
     let runs = |it: &ContainerStatus| matches!(it.state, ContainerState::Running(_));
-    if status.pod_ip.is_empty() && containers.iter().chain(&init).any(runs) {
-        status.pod_ip = pod_ip(pod);
+    let mut ip = known.pod_ip.clone();
+    if ip.is_empty() && containers.iter().chain(&init).any(runs) {
+        ip = pod_ip(pod).into();
     }
-    status.container_statuses = containers;
-    status.init_container_statuses = init;
-    status
+    PodStatus {
+        conditions: conditions(pod, phase, record, &containers, context.wall),
+        container_statuses: containers,
+        init_container_statuses: init,
+        host_ip,
+        message: known.message.clone(),
+        nominated_node_name: known.nominated_node_name.clone(),
+        observed_generation: pod.metadata.generation,
+        phase: phase.into(),
+        pod_ip: ip,
+        qos_class: known.qos_class.clone(),
+        reason: known.reason.clone(),
+        start_time: known.start_time.or(Some(context.wall)),
+        extra: known.extra.clone(),
+    }
 }
 
 /// A made-up address, always the same for the same pod.
@@ -92,7 +103,7 @@ impl Scribe<'_> {
         ContainerState::Terminated(ContainerTerminated {
             exit_code: exit.code,
             reason: reason.into(),
-            message: String::new(),
+            message: Text::default(),
             started_at: self.stamp(exit.since),
             finished_at: self.stamp(exit.at),
         })
@@ -118,7 +129,7 @@ impl Scribe<'_> {
         };
         ContainerStatus {
             container_id: String::new(),
-            image: container.image.to_string(),
+            image: container.image.clone(),
             name: container.name.clone(),
             ready: is_ready,
             restart_count: container.restarts,
@@ -132,8 +143,8 @@ impl Scribe<'_> {
     /// The state of a container, and that of its run before.
     fn state(&self, container: &ContainerRecord) -> (ContainerState, Option<ContainerState>) {
         let last = || container.last_exit.map(|exit| self.ended(exit));
-        let waiting = |(reason, message): (&str, String)| {
-            ContainerState::Waiting(ContainerWaiting { reason: reason.into(), message })
+        let waiting = |(reason, message): (&'static str, String)| {
+            ContainerState::Waiting(ContainerWaiting { reason: reason.into(), message: message.into() })
         };
         match container.phase {
             ContainerPhase::Running { since } | ContainerPhase::Stopping { since, .. } => {

@@ -191,7 +191,7 @@ fn probe_output(pod: &Pod, probe: &Probe, container: &ContainerRecord, at: Time)
 pub fn refusals(key: &ObjectKey, pod: &Pod, status: &PodStatus) -> Vec<EventDraft> {
     const NEVER: &str = "ErrImageNeverPull";
     let message = |state: &ContainerState| match state {
-        ContainerState::Waiting(waiting) if waiting.reason == NEVER => Some(waiting.message.clone()),
+        ContainerState::Waiting(waiting) if waiting.reason == NEVER => Some(waiting.message.to_string()),
         _ => None,
     };
     let known = pod.statuses().any(|it| message(&it.state).is_some());

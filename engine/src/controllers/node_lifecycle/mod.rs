@@ -135,6 +135,9 @@ impl NodeLifecycle {
 
     /// The pods whose Ready condition is to be taken back with the node's.
     fn pods_to_mark(&self, context: &Context<'_>, node: &Node) -> Vec<Rc<Pod>> {
+        if !self.is_down(node, context.now) {
+            return Vec::new();
+        }
         context.cache.pods_on(&node.metadata.name).filter(|pod| pod.is_ready()).cloned().collect()
     }
 

@@ -69,7 +69,7 @@ impl Reconciler for ReplicaSetController {
     fn concerns(&mut self, change: &Change, cache: &Objects, _now: Time) -> Vec<Wakeup> {
         let keys = match &change.object {
             Object::ReplicaSet(_) => {
-                let key = change.object.key();
+                let key = change.key.clone();
                 if change.kind == ChangeKind::Deleted {
                     self.expectations.forget(&key);
                 }

@@ -57,7 +57,7 @@ pub fn calculate_status(set: &ReplicaSet, input: &StatusInput, failure: Option<&
     match (failure, condition(&conditions, "ReplicaFailure")) {
         (Some(message), None) => {
             let reason = if input.active < set.spec.wanted() { "FailedCreate" } else { "FailedDelete" };
-            let mut failed = Condition::new("ReplicaFailure", true).because(reason, message);
+            let mut failed = Condition::new("ReplicaFailure", true).because(reason, message.to_string());
             failed.last_transition_time = Some(input.at);
             conditions.push(failed);
         }

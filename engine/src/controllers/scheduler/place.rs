@@ -7,7 +7,7 @@ use std::hash::Hash as _;
 use super::query::Query;
 use super::reasons::{FINAL, PINNED, Reasons, none_available, tell};
 use super::score::{balanced_allocation_score, least_allocated_score, normalize, stretch};
-use super::snapshot::Snapshot;
+use super::snapshot::{Slot, Snapshot};
 use super::{company, nodes, spread};
 use crate::api::{Name, Pod};
 use crate::apiserver::Objects;
@@ -123,14 +123,18 @@ fn score(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>, feasible: 
     let asks = query.asks;
     let asks_nothing = asks.cpu_milli == 0 && asks.memory_bytes == 0;
     let mut points: Vec<Points> = Vec::with_capacity(feasible.len());
-    for slot in feasible.iter().filter_map(|at| snapshot.slots.get(*at)) {
+    let score = |slot: &Slot| {
         let (usage, room) = (slot.usage, [slot.room.cpu_milli, slot.room.memory_bytes]);
         let requested =
             [usage.cpu_milli_nonzero + asks.cpu_milli_nonzero, usage.memory_bytes_nonzero + asks.memory_bytes_nonzero];
         let used = [usage.cpu_milli, usage.memory_bytes];
         let even =
             if asks_nothing { 0 } else { balanced_allocation_score(used, [asks.cpu_milli, asks.memory_bytes], room) };
-        points.push([least_allocated_score(requested, room), even, 0, 0, 0, 0]);
+        [least_allocated_score(requested, room), even]
+    };
+    for at in feasible {
+        let [free, even] = snapshot.slots.get_mut(*at).map_or([0; 2], |slot| slot.points(asks, score));
+        points.push([free, even, 0, 0, 0, 0]);
     }
     let mut fill = |measure: usize, values: Vec<i64>| {
         for (points, value) in points.iter_mut().zip(values) {
@@ -161,7 +165,8 @@ fn taint_scores(snapshot: &Snapshot, pod: &Pod, feasible: &[usize]) -> Vec<i64> 
         all.any(|it| it.tolerates(&taint.key, &taint.value, &taint.effect))
     };
     let count = |at: &usize| {
-        let taints = snapshot.slots.get(*at).map_or(&[][..], |slot| &slot.node.spec.taints);
+        let tainted = snapshot.slots.get(*at).filter(|slot| slot.has_taints);
+        let taints = tainted.map_or(&[][..], |slot| &slot.node.spec.taints);
         taints.iter().filter(|taint| taint.effect == EFFECT && !tolerated(taint)).count() as i64
     };
     let mut counts: Vec<i64> = feasible.iter().map(count).collect();

@@ -64,10 +64,10 @@ impl<'a> Query<'a> {
     pub fn filter(&self, snapshot: &Snapshot, at: usize, without: Option<&Without>) -> Reasons {
         let Some(slot) = snapshot.slots.get(at) else { return UNSCHEDULABLE | FINAL };
         let node = &*slot.node;
-        if node.spec.unschedulable && !self.tolerates_cordon {
+        if slot.is_cordoned && !self.tolerates_cordon {
             return UNSCHEDULABLE | FINAL;
         }
-        if !node.spec.taints.is_empty() && node.untolerated(self.pod, &["NoSchedule", "NoExecute"]).is_some() {
+        if slot.has_taints && node.untolerated(self.pod, &["NoSchedule", "NoExecute"]).is_some() {
             return TAINT | FINAL;
         }
         if self.selects && !nodes::is_wanted(self.pod, node) {

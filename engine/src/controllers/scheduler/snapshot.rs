@@ -95,6 +95,49 @@ pub(super) struct Slot {
     /// What is asked of resources other than CPU, memory and pods.
     pub other: Map<String, i64>,
     pub ports: Vec<HostPort>,
+    /// What every pod would have to look up in the node.
+    pub has_taints: bool,
+    pub is_cordoned: bool,
+    /// The points for free room and even use that a pod got here last, with what it asked for.
+    points: Option<(Usage, [i64; 2])>,
+}
+
+impl Slot {
+    fn new(node: &Rc<Node>) -> Self {
+        let mut slot = Self {
+            node: Rc::clone(node),
+            room: Usage::default(),
+            usage: Usage::default(),
+            other: Map::default(),
+            ports: Vec::new(),
+            has_taints: false,
+            is_cordoned: false,
+            points: None,
+        };
+        slot.take(node);
+        slot
+    }
+
+    /// Takes over what a node says of itself.
+    fn take(&mut self, node: &Rc<Node>) {
+        self.node = Rc::clone(node);
+        self.room = Usage::room(node);
+        self.has_taints = !node.spec.taints.is_empty();
+        self.is_cordoned = node.spec.unschedulable;
+        self.points = None;
+    }
+
+    /// The points for what a pod asks for; most pods ask for the same as the one before them, and few nodes changed.
+    pub fn points(&mut self, asks: Usage, score: impl Fn(&Slot) -> [i64; 2]) -> [i64; 2] {
+        match self.points {
+            Some((known, points)) if known == asks => points,
+            _ => {
+                let points = score(self);
+                self.points = Some((asks, points));
+                points
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -152,9 +195,7 @@ impl Snapshot {
         *self = Self { is_current: true, clock: self.clock, ..Self::default() };
         for (node, _) in cache.nodes() {
             self.index.insert(node.metadata.name.clone(), self.slots.len());
-            let room = Usage::room(node);
-            let (node, usage) = (Rc::clone(node), Usage::default());
-            self.slots.push(Slot { node, room, usage, other: Map::default(), ports: Vec::new() });
+            self.slots.push(Slot::new(node));
         }
         for (node, _) in cache.nodes() {
             for pod in cache.pods_on(&node.metadata.name).filter(|pod| counted(pod)) {
@@ -189,7 +230,7 @@ impl Snapshot {
                 let labels = change.old.as_ref().map(|old| &old.meta().labels);
                 let stays = change.kind == ChangeKind::Modified && labels == Some(&node.metadata.labels);
                 match self.find(&node.metadata.name).and_then(|at| self.slots.get_mut(at)) {
-                    Some(slot) if stays => (slot.room, slot.node) = (Usage::room(node), Rc::clone(node)),
+                    Some(slot) if stays => slot.take(node),
                     _ => self.is_current = false,
                 }
             }
@@ -199,8 +240,12 @@ impl Snapshot {
 
     fn hear_pod(&mut self, change: &Change, pod: &Rc<Pod>) {
         let is_gone = change.kind == ChangeKind::Deleted;
+        if !is_gone && self.is_confirmed(change, pod) {
+            self.assumed.remove(&change.key);
+            return;
+        }
         if is_gone || pod.is_assigned() {
-            self.forget(&change.object.key());
+            self.forget(&change.key);
         }
         if !self.is_current {
             return;
@@ -222,12 +267,23 @@ impl Snapshot {
         }
     }
 
+    /// Whether a change only says of a pod what was assumed: it is counted already.
+    fn is_confirmed(&self, change: &Change, pod: &Pod) -> bool {
+        let old = change.old.as_ref().and_then(Object::as_pod);
+        let was_free = old.is_some_and(|old| !old.is_assigned() && !old.is_terminating());
+        let same = |known: &(Name, Rc<Pod>)| {
+            known.0 == pod.spec.node_name && known.1.metadata.labels == pod.metadata.labels && !known.1.is_terminating()
+        };
+        self.is_current && was_free && pod.is_active() && self.assumed.get(&change.key).is_some_and(same)
+    }
+
     /// Adds a pod to a node, or takes it off.
     fn apply(&mut self, pod: &Rc<Pod>, node: &Name, sign: i32) {
         let Some(&at) = self.index.get(node) else { return };
         let n_nodes = self.slots.len();
         let Some(slot) = self.slots.get_mut(at) else { return };
         slot.usage.combine(Usage::of(pod), sign.into());
+        slot.points = None;
         for (name, amount) in other_requests(pod) {
             *slot.other.or_default(name) += amount * i64::from(sign);
         }

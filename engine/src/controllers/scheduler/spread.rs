@@ -138,7 +138,11 @@ fn default_selector(cache: &Objects, pod: &Pod) -> Option<LabelSelector> {
             _ => None,
         };
         if let Some(by) = by {
-            selector.match_labels.extend(by.match_labels.clone());
+            if selector.match_labels.is_empty() {
+                selector.match_labels = by.match_labels.clone();
+            } else {
+                selector.match_labels.extend(by.match_labels.clone());
+            }
             selector.match_expressions.extend(by.match_expressions.iter().cloned());
         }
     }

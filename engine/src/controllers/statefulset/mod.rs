@@ -137,7 +137,7 @@ impl<'a> Seen<'a> {
         let revision = old.filter(|_| kept.is_some()).unwrap_or(&self.history.present);
         let mut pod = pod_from(kept.as_ref().unwrap_or(&set.spec.template), &set.metadata, Kind::StatefulSet);
         let name = format!("{}-{number}", set.metadata.name);
-        pod.metadata.generate_name = String::new();
+        pod.metadata.generate_name = crate::api::Name::default();
         pod.metadata.name = name.as_str().into();
         let labels = &mut pod.metadata.labels;
         labels.insert(NAME_LABEL.into(), name.clone());
@@ -182,7 +182,7 @@ impl Scripted for StatefulSetController {
                 if change.kind == ChangeKind::Deleted {
                     self.hashes.forget(set.metadata.uid);
                 }
-                vec![change.object.key()]
+                vec![change.key.clone()]
             }
             Object::Pod(_) => match controller_key(&change.object, Kind::StatefulSet) {
                 Some(key) => vec![key],

@@ -1,0 +1,35 @@
+//! What every benchmark of the engine brings up: a Deployment on an empty cluster.
+
+use loopscope_engine::api::{Kind, Object};
+use loopscope_engine::sim::Millis;
+use loopscope_engine::world::{Command, Scenario, Simulation};
+
+/// Replicas and nodes.
+pub const SIZES: [(usize, usize); 4] = [(10, 3), (100, 5), (1_000, 50), (10_000, 500)];
+
+fn manifest(replicas: usize) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: {replicas}\n  selector: {{matchLabels: {{app: web}}}}\n  template:\n    metadata: {{labels: {{app: web}}}}\n    spec:\n      containers:\n      - {{name: app, image: 'app:v1', resources: {{requests: {{cpu: 100m}}}}}}\n"
+    )
+}
+
+fn is_available(simulation: &Simulation, replicas: usize) -> bool {
+    let mut deployments = simulation.api().objects().of_kind(Kind::Deployment).filter_map(Object::as_deployment);
+    deployments.next().is_some_and(|it| usize::try_from(it.status.available_replicas) == Ok(replicas))
+}
+
+/// A cluster to which the Deployment was just applied.
+pub fn cluster(replicas: usize, nodes: usize) -> Simulation {
+    let mut simulation = Simulation::new(Scenario { max_pods: None, ..Scenario::with_nodes(1, nodes, "8", "32Gi") });
+    simulation.dispatch(Command::Apply { manifest: manifest(replicas) });
+    simulation
+}
+
+/// Runs until all replicas are available.
+pub fn bring_up(simulation: &mut Simulation, replicas: usize) {
+    while !is_available(simulation, replicas) {
+        let until = simulation.now() + Millis(250);
+        simulation.run_until(until, usize::MAX);
+        assert!(simulation.now().0 < 3_600_000, "{replicas} replicas never became available");
+    }
+}
