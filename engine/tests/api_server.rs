@@ -145,6 +145,23 @@ fn preconditions_of_a_deletion_and_of_a_patch_name_the_object_that_is_meant() {
 }
 
 #[test]
+fn an_object_has_at_most_one_controller() {
+    let mut server = Server::new();
+    let owner = |name: &str, uid: u128, controller: bool| json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": name, "uid": Uid(uid).to_string(), "controller": controller, "blockOwnerDeletion": true});
+    let mut owned = pod("p", "default", json!({}));
+    owned["metadata"]["ownerReferences"] = json!([owner("a", 1, true), owner("b", 2, false)]);
+    server.create(Kind::Pod, owned).expect("one of two owners is its controller");
+    let second = json!({"metadata": {"ownerReferences": [owner("c", 3, true)]}});
+    let message = "Pod \"p\" is invalid: metadata.ownerReferences: Invalid value: [{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"a\",\"uid\":\"00000000-0000-0000-0000-000000000001\",\"controller\":true,\"blockOwnerDeletion\":true},{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"b\",\"uid\":\"00000000-0000-0000-0000-000000000002\",\"blockOwnerDeletion\":true},{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"c\",\"uid\":\"00000000-0000-0000-0000-000000000003\",\"controller\":true,\"blockOwnerDeletion\":true}]: Only one reference can have Controller set to true. Found \"true\" in references for ReplicaSet/a and ReplicaSet/c";
+    refused(server.patch(&key(Kind::Pod, "p"), PatchType::Strategic, second), 422, message);
+    let mut nobody = pod("q", "default", json!({}));
+    nobody["metadata"]["ownerReferences"] =
+        json!([{"apiVersion": "v1", "kind": "", "name": "x", "uid": Uid(4).to_string()}]);
+    let message = "Pod \"q\" is invalid: metadata.ownerReferences.kind: Invalid value: \"\": must not be empty";
+    refused(server.create(Kind::Pod, nobody), 422, message);
+}
+
+#[test]
 fn nothing_is_created_in_a_namespace_that_goes() {
     let mut server = Server::new();
     let shop = key(Kind::Namespace, "shop");
