@@ -223,6 +223,18 @@ fn cases_that_were_found_once() {
         (Deed::DeletePod(17_920_714_127_827_770_280), 15_448),
     ];
     stable(&deeds, 11_567_025_074_549_297_689).expect("it converges");
+    // A pod came back under its name to a machine that still had what was left of an older one.
+    let deeds = [
+        (Deed::ApplyOthers, 758),
+        (Deed::RemoveNode(1), 2_001),
+        (Deed::Scale(0, 0), 0),
+        (Deed::Scale(1, 4), 16_174),
+        (Deed::Process(true, true), 21_952),
+        (Deed::MisbehavePod(3_333_405_359_165_165_034), 6_347),
+        (Deed::RemoveNode(4), 11_725),
+        (Deed::ImageOfOthers(0, 1), 242),
+    ];
+    stable(&deeds, 13_429_409_311_293_098_283).expect("it converges");
     let deeds = [(Deed::Image(0, 3), 7_148), (Deed::Image(0, 1), 25), (Deed::Image(0, 2), 0)];
     within_limits(&deeds, 7_708_597_488_705_824_326, 7, 2).expect("the floor gives way here, the ceiling does not");
 }
