@@ -101,7 +101,7 @@ spec:
 ";
 
 /// How long all of it takes, with the second that a crash costs.
-const ALL: Millis = Millis(110_000);
+const ALL: Millis = Millis(75_000);
 
 fn target(kind: Kind, name: &str) -> Target {
     let namespace = if kind.is_namespaced() { "default" } else { "" };
@@ -242,7 +242,7 @@ fn crash_everywhere(program: &str, process: &ProcessKind) -> (usize, BTreeSet<St
         }
     };
     let (mut boundaries, mut loops) = (0, BTreeSet::new());
-    while simulation.next_at().is_some_and(|at| at < Time(end.0 - 45_000)) {
+    while simulation.next_at().is_some_and(|at| at < Time(end.0 - 35_000)) {
         let before = simulation.clone();
         let (under_way, _) = requests(&simulation, process, simulation.trace().last_seq());
         simulation.run_until(end, 1);
@@ -260,6 +260,7 @@ fn crash_everywhere(program: &str, process: &ProcessKind) -> (usize, BTreeSet<St
             loops.insert(simulation.loops()[at.0 as usize].name.to_string());
         }
     }
+    println!("{boundaries} boundaries of {program}");
     (boundaries, loops)
 }
 
