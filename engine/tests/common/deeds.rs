@@ -30,6 +30,7 @@ pub enum Deed {
     ImageOfOthers(u8, u8),
     DeleteJob,
     Pause(u8, bool),
+    Restart(u8),
     Rollback(u8, i64),
     Fences(i32, i32),
     Evict(usize),
@@ -64,6 +65,7 @@ pub fn deed() -> impl Strategy<Value = Deed> {
         (0..2_u8, 1..4_u8).prop_map(|(which, tag)| Deed::ImageOfOthers(which, tag)),
         Just(Deed::DeleteJob),
         (0..2_u8, any::<bool>()).prop_map(|(which, on)| Deed::Pause(which, on)),
+        (0..3_u8).prop_map(Deed::Restart),
         (0..2_u8, 0..4_i64).prop_map(|(which, revision)| Deed::Rollback(which, revision)),
         (0..4_i32, 0..3_i32).prop_map(|(surge, unavailable)| Deed::Fences(surge, unavailable)),
         any::<usize>().prop_map(Deed::Evict),
@@ -80,6 +82,7 @@ pub fn healthy_deed() -> impl Strategy<Value = Deed> {
     prop_oneof![
         3 => (1..4_u8).prop_map(|tag| Deed::Image(0, tag)),
         1 => any::<bool>().prop_map(|on| Deed::Pause(0, on)),
+        1 => Just(Deed::Restart(0)),
         1 => (0..4_i64).prop_map(|revision| Deed::Rollback(0, revision)),
         1 => (0..4_i32, 0..3_i32).prop_map(|(surge, unavailable)| Deed::Fences(surge, unavailable)),
         1 => any::<bool>().prop_map(Deed::CrashProcess),
@@ -207,7 +210,9 @@ pub fn command(simulation: &Simulation, deed: &Deed) -> Option<Command> {
             Command::AddNode { node: NodeSetup { labels, ..NodeSetup::named("node-4", "4", "8Gi") } }
         }
         Deed::RemoveNode(number) => Command::RemoveNode { node: node(number) },
-        Deed::Pause(which, on) => patch(*which, json!({"spec": {"paused": on}})),
+        Deed::Pause(which, on) => Command::Pause { target: deployment(*which), on: *on },
+        Deed::Restart(2) => Command::Restart { target: other(Kind::DaemonSet, "agent") },
+        Deed::Restart(which) => Command::Restart { target: deployment(*which) },
         Deed::Rollback(which, to) => Command::Rollback { target: deployment(*which), to_revision: *to },
         Deed::Fences(surge, unavailable) => {
             let fences = json!({"maxSurge": surge, "maxUnavailable": unavailable});
@@ -271,7 +276,7 @@ pub fn calm(simulation: &mut Simulation) {
         simulation.dispatch(Command::StartController { process: program(manager) });
     }
     for which in 0..2 {
-        simulation.dispatch(patch(which, json!({"spec": {"paused": null}})));
+        simulation.dispatch(Command::Pause { target: deployment(which), on: false });
     }
     for node in 1..=4 {
         simulation.dispatch(Command::StartNode { node: format!("node-{node}") });
