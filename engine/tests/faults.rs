@@ -195,3 +195,24 @@ fn a_controller_that_crashes_comes_back_by_itself() {
     assert!(lab.simulation.processes()[0].is_up);
     assert_eq!((lab.pods().len(), ready(&lab)), (8, 8));
 }
+
+#[test]
+fn one_taint_in_place_of_another_is_a_change() {
+    let mut lab = lab();
+    let tolerations = "[{key: repair, operator: Exists}]";
+    lab.pod(
+        "calm",
+        &format!("{{nodeName: node-1, tolerations: {tolerations}, containers: [{{name: app, image: 'app:v1'}}]}}"),
+    );
+    lab.run(3_000);
+    let mut taint = |key: &str| {
+        let text = format!(
+            "kubectl patch node/node-1 --type=merge -p '{{\"spec\":{{\"taints\":[{{\"key\":\"{key}\",\"effect\":\"NoExecute\"}}]}}}}'"
+        );
+        lab.command(text.parse().expect("a command"));
+        lab.run(10_000);
+        lab.status("calm")
+    };
+    assert_eq!(taint("repair"), "Running 0");
+    assert_eq!(taint("fire"), "gone");
+}

@@ -39,6 +39,10 @@ pub enum Deed {
     RemoveNode(u8),
     DeleteDeployment(u8, Option<Propagation>),
     MisbehavePod(usize),
+    /// A namespace of its own with a Deployment in it, and a budget of pods that is too small for it at first.
+    ApplyShop,
+    DeleteShop,
+    WidenShop,
 }
 
 pub fn propagation() -> impl Strategy<Value = Option<Propagation>> {
@@ -74,6 +78,9 @@ pub fn deed() -> impl Strategy<Value = Deed> {
         (1..5_u8).prop_map(Deed::RemoveNode),
         (0..2_u8, propagation()).prop_map(|(which, how)| Deed::DeleteDeployment(which, how)),
         any::<usize>().prop_map(Deed::MisbehavePod),
+        Just(Deed::ApplyShop),
+        Just(Deed::DeleteShop),
+        Just(Deed::WidenShop),
     ]
 }
 
@@ -146,6 +153,13 @@ kind: ResourceQuota
 metadata: {name: all}
 spec: {hard: {pods: '1000'}}
 ";
+
+fn shop(pods: u32) -> String {
+    let deployment = manifest(0).replace("{name: app-0}", "{name: till, namespace: shop}");
+    format!(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {{name: shop}}\n---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {{name: few, namespace: shop}}\nspec: {{hard: {{pods: '{pods}'}}}}\n---\n{deployment}"
+    )
+}
 
 pub fn scenario(seed: u64) -> Scenario {
     let mut scenario = Scenario::empty(seed);
@@ -228,6 +242,11 @@ pub fn command(simulation: &Simulation, deed: &Deed) -> Option<Command> {
             Command::SetImage { target, container: "app".into(), image: format!("app:v{tag}") }
         }
         Deed::DeleteJob => Command::delete(other(Kind::Job, "work")),
+        Deed::ApplyShop => Command::Apply { manifest: shop(2) },
+        Deed::WidenShop => Command::Apply { manifest: shop(100) },
+        Deed::DeleteShop => {
+            Command::delete(Target { kind: Kind::Namespace, namespace: String::new(), name: "shop".into() })
+        }
         programs => return command_to_programs(simulation, programs),
     })
 }
@@ -274,6 +293,9 @@ pub fn uncordon(simulation: &mut Simulation) {
 pub fn calm(simulation: &mut Simulation) {
     for manager in [true, false] {
         simulation.dispatch(Command::StartController { process: program(manager) });
+    }
+    if simulation.api().objects().get(&ObjectKey::new(Kind::ResourceQuota, "shop", "few")).is_some() {
+        simulation.dispatch(Command::Apply { manifest: shop(100) });
     }
     for which in 0..2 {
         simulation.dispatch(Command::Pause { target: deployment(which), on: false });
