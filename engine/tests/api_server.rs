@@ -84,6 +84,43 @@ fn a_selector_cannot_be_changed() {
 }
 
 #[test]
+fn what_a_workload_selects_cannot_be_changed_in_any_kind() {
+    let mut server = Server::new();
+    let labels = json!({"app": "x"});
+    let template = json!({"metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "app", "image": "app:v1"}]}});
+    let other = json!({"spec": {"selector": {"matchLabels": {"app": "y"}},
+        "template": {"metadata": {"labels": {"app": "y"}}}}});
+    let immutable = "is invalid: spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable";
+    let fields = "is invalid: spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+    for (kind, message) in [(Kind::ReplicaSet, immutable), (Kind::DaemonSet, immutable), (Kind::StatefulSet, fields)] {
+        let value = json!({"metadata": {"name": "x", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": labels}, "template": template}});
+        server.create(kind, value).expect("it is created");
+        let message = format!("{}.apps \"x\" {message}", kind.name());
+        refused(server.patch(&key(kind, "x"), PatchType::Merge, other.clone()), 422, &message);
+    }
+}
+
+#[test]
+fn a_job_keeps_its_completions_and_its_template() {
+    let mut server = Server::new();
+    let job = json!({"metadata": {"name": "j", "namespace": "default"}, "spec": {"completions": 3,
+        "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "app", "image": "app:v1"}]}}}});
+    server.create(Kind::Job, job).expect("a Job");
+    let job = key(Kind::Job, "j");
+    let message = "Job.batch \"j\" is invalid: spec.completions: Invalid value: 4: field is immutable";
+    refused(server.patch(&job, PatchType::Merge, json!({"spec": {"completions": 4}})), 422, message);
+    let image = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "app:v2"}]}}}});
+    let error = server.patch(&job, PatchType::Strategic, image.clone()).expect_err("it is refused");
+    assert_eq!(error.code(), 422);
+    assert!(error.message.starts_with("Job.batch \"j\" is invalid: spec.template: Invalid value: {"), "{error}");
+    assert!(error.message.ends_with(": field is immutable"), "{error}");
+    server.patch(&job, PatchType::Merge, json!({"spec": {"parallelism": 2, "suspend": true}})).expect("these may");
+    server.patch(&job, PatchType::Strategic, image).expect("it waits");
+}
+
+#[test]
 fn a_rollout_that_could_neither_surge_nor_lack_a_pod_is_refused() {
     let mut server = Server::new();
     let patch = json!({"spec": {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 0}}}});
@@ -142,6 +179,23 @@ fn preconditions_of_a_deletion_and_of_a_patch_name_the_object_that_is_meant() {
     let message =
         format!("Deployment.apps \"web\" is invalid: metadata.uid: Invalid value: \"{wrong}\": field is immutable");
     refused(server.patch(&web, PatchType::Merge, patch), 422, &message);
+}
+
+#[test]
+fn an_object_has_at_most_one_controller() {
+    let mut server = Server::new();
+    let owner = |name: &str, uid: u128, controller: bool| json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": name, "uid": Uid(uid).to_string(), "controller": controller, "blockOwnerDeletion": true});
+    let mut owned = pod("p", "default", json!({}));
+    owned["metadata"]["ownerReferences"] = json!([owner("a", 1, true), owner("b", 2, false)]);
+    server.create(Kind::Pod, owned).expect("one of two owners is its controller");
+    let second = json!({"metadata": {"ownerReferences": [owner("c", 3, true)]}});
+    let message = "Pod \"p\" is invalid: metadata.ownerReferences: Invalid value: [{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"a\",\"uid\":\"00000000-0000-0000-0000-000000000001\",\"controller\":true,\"blockOwnerDeletion\":true},{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"b\",\"uid\":\"00000000-0000-0000-0000-000000000002\",\"blockOwnerDeletion\":true},{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"c\",\"uid\":\"00000000-0000-0000-0000-000000000003\",\"controller\":true,\"blockOwnerDeletion\":true}]: Only one reference can have Controller set to true. Found \"true\" in references for ReplicaSet/a and ReplicaSet/c";
+    refused(server.patch(&key(Kind::Pod, "p"), PatchType::Strategic, second), 422, message);
+    let mut nobody = pod("q", "default", json!({}));
+    nobody["metadata"]["ownerReferences"] =
+        json!([{"apiVersion": "v1", "kind": "", "name": "x", "uid": Uid(4).to_string()}]);
+    let message = "Pod \"q\" is invalid: metadata.ownerReferences.kind: Invalid value: \"\": must not be empty";
+    refused(server.create(Kind::Pod, nobody), 422, message);
 }
 
 #[test]
@@ -205,6 +259,31 @@ fn a_quota_that_is_full_refuses_and_one_that_is_not_counts() {
     assert_eq!(used["status"]["used"]["pods"], json!("1"));
     let message = "pods \"p2\" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1";
     refused(server.create(Kind::Pod, pod("p2", "default", json!({}))), 403, message);
+}
+
+/// Recordings `get_quota_exceeded` and `apply_errors`.
+#[test]
+fn a_quota_that_was_lowered_and_one_on_cpu_say_why_they_refuse() {
+    let mut server = Server::new();
+    let quota = |pods: &str| {
+        let hard = json!({"pods": pods, "requests.cpu": "2"});
+        let status = json!({"hard": hard, "used": {"pods": "4", "requests.cpu": "1"}});
+        json!({"metadata": {"name": "q", "namespace": "default"}, "spec": {"hard": hard}, "status": status})
+    };
+    server.create(Kind::ResourceQuota, quota("1")).expect("a quota");
+    let counted = Object::from_value(Kind::ResourceQuota, quota("1")).expect("a quota");
+    server.ask(Verb::UpdateStatus(counted)).expect("counted");
+    let message = "pods \"extra\" is forbidden: failed quota: q: must specify requests.cpu for: app";
+    refused(server.create(Kind::Pod, pod("extra", "default", json!({}))), 403, message);
+    let mut asking = pod("p2", "default", json!({}));
+    asking["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "100m"}});
+    let message = "pods \"p2\" is forbidden: exceeded quota: q, requested: pods=1, used: pods=4, limited: pods=1";
+    refused(server.create(Kind::Pod, asking.clone()), 403, message);
+    asking["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "1500m"}});
+    let counted = Object::from_value(Kind::ResourceQuota, quota("10")).expect("a quota");
+    server.ask(Verb::UpdateStatus(counted)).expect("counted");
+    let message = "pods \"p2\" is forbidden: exceeded quota: q, requested: requests.cpu=1500m, used: requests.cpu=1, limited: requests.cpu=2";
+    refused(server.create(Kind::Pod, asking), 403, message);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Same scenario, seed and commands: the same trace, byte for byte.
+//! Same scenario, seed and commands: the same trace, byte for byte, in a run for each controller.
 //!
 //! `tests/data/trace.digest` holds the run's digests; the page's browser tests compare the same file in WebAssembly.
 //! After a change that is meant to alter the course of events: `UPDATE_GOLDEN=1 cargo test -p loopscope-engine`.
@@ -21,6 +21,43 @@ fn the_trace_is_the_recorded_one() {
     }
     let golden = std::fs::read_to_string(GOLDEN).unwrap_or_default();
     assert_eq!(digests, golden, "if the change is meant, set UPDATE_GOLDEN=1");
+}
+
+/// The journals would prove little if the controllers they are named for had nothing to do in them.
+#[test]
+fn every_controller_acts_in_its_journal() {
+    use loopscope_engine::client::{TurnPhase, What};
+    for (journal, name, reasons) in [
+        ("deployment", "Deployment", &["ScalingReplicaSet"][..]),
+        ("recreate", "Deployment", &["ScalingReplicaSet"]),
+        ("replicaset", "ReplicaSet", &["SuccessfulCreate", "SuccessfulDelete"]),
+        ("scheduler", "Scheduler", &["Scheduled", "FailedScheduling", "Preempted"]),
+        ("kubelet", "Kubelet node-1", &["Pulled", "BackOff", "Unhealthy", "Killing", "Failed"]),
+        ("nodes", "Node lifecycle", &["NodeNotReady"]),
+        ("nodes", "Taint eviction", &["TaintManagerEviction"]),
+        ("pod-collector", "Pod collector", &[]),
+        ("garbage-collector", "Garbage collector", &[]),
+        ("endpointslice", "EndpointSlice", &[]),
+        ("disruption", "Disruption budgets", &[]),
+        ("namespaces", "Namespaces", &[]),
+        ("quota", "Resource quotas", &["FailedCreate"]),
+        ("job", "Job", &["Completed", "BackoffLimitExceeded", "Suspended", "Resumed"]),
+        ("job", "Finished Jobs", &[]),
+        ("statefulset", "StatefulSet", &["SuccessfulCreate", "SuccessfulDelete"]),
+        ("daemonset", "DaemonSet", &["SuccessfulCreate", "SuccessfulDelete"]),
+        ("processes", "Deployment", &["ScalingReplicaSet"]),
+    ] {
+        let simulation = script::end_of(journal);
+        let acts = simulation.trace().events().filter(|event| match &event.what {
+            What::Reached { by, phase: TurnPhase::Act, .. } => &*simulation.loops()[by.0 as usize].name == name,
+            _ => false,
+        });
+        assert!(acts.count() > 0, "{name} does nothing in {journal}");
+        let events: Vec<_> = simulation.api().events.iter().map(|event| event.draft.reason).collect();
+        for reason in reasons {
+            assert!(events.contains(reason), "{journal} has no {reason}");
+        }
+    }
 }
 
 #[test]

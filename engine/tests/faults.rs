@@ -4,12 +4,9 @@
 mod lab;
 
 use lab::{Lab, instant};
-use loopscope_engine::api::{Kind, Labels, Object};
-use loopscope_engine::client::{Author, What};
+use loopscope_engine::api::{Kind, Labels};
 use loopscope_engine::environment::Behavior;
-use loopscope_engine::sim::Millis;
-use loopscope_engine::world::{Command, NodeSetup, ProcessKind, Simulation, Target};
-use serde_json::Value;
+use loopscope_engine::world::{Command, NodeSetup, Target};
 
 const WEB: &str = "\
 apiVersion: apps/v1
@@ -199,104 +196,23 @@ fn a_controller_that_crashes_comes_back_by_itself() {
     assert_eq!((lab.pods().len(), ready(&lab)), (8, 8));
 }
 
-/// Requests of the controller manager that have arrived since an event.
-fn arrived_since(simulation: &Simulation, seq: loopscope_engine::sim::Seq) -> usize {
-    let is_manager = |at: loopscope_engine::client::LoopIndex| {
-        let process = simulation.loops()[at.0 as usize].process;
-        simulation.processes()[process].kind == ProcessKind::ControllerManager
-    };
-    let events = simulation.trace().events().rev().take_while(|event| event.seq > seq);
-    let by_manager = events.filter(|event| match &event.what {
-        What::Wrote { author: Author::Loop(at), .. } | What::Refused { author: Author::Loop(at), .. } => {
-            is_manager(*at)
-        }
-        _ => false,
-    });
-    by_manager.count()
-}
-
-/// What is there in the end, without names, identities and times.
-fn end_state(simulation: &Simulation) -> Vec<String> {
-    fn strip(value: &mut Value) {
-        match value {
-            Value::Object(map) => {
-                map.retain(|key, _| {
-                    !matches!(
-                        key.as_str(),
-                        "name"
-                            | "uid"
-                            | "resourceVersion"
-                            | "generation"
-                            | "observedGeneration"
-                            | "podIP"
-                            | "hostIP"
-                            | "nodeName"
-                            | "generateName"
-                            | "pod-template-hash"
-                            | "message"
-                            | "startedAt"
-                            | "startTime"
-                    ) && !key.ends_with("Timestamp")
-                        && !key.ends_with("Time")
-                });
-                map.values_mut().for_each(strip);
-            }
-            Value::Array(all) => all.iter_mut().for_each(strip),
-            _ => {}
-        }
-    }
-    let kinds = [Kind::Deployment, Kind::ReplicaSet, Kind::Pod];
-    let objects = kinds.into_iter().flat_map(|kind| simulation.api().objects().of_kind(kind));
-    let mut all: Vec<String> = objects
-        .map(|object: &Object| {
-            let mut value = object.to_value();
-            strip(&mut value);
-            value.to_string()
-        })
-        .collect();
-    all.sort();
-    all
-}
-
-/// Rolls out a new image, crashes the controller manager after its n-th request and starts it a second later.
-/// Returns the end state, or nothing if there are not so many requests.
-fn rollout_with_crash(begin: &Simulation, n: Option<usize>) -> Option<Vec<String>> {
-    let mut simulation = begin.clone();
-    let seq = simulation.trace().last_seq();
-    let image = Command::SetImage { target: web(), container: "app".into(), image: "app:v2".into() };
-    assert!(simulation.dispatch(image).is_ok());
-    let end = simulation.now() + Millis(60_000);
-    if let Some(n) = n {
-        let mut last = seq;
-        let mut arrived = 0;
-        while arrived < n {
-            if simulation.next_at().is_none_or(|at| at > end) {
-                return None;
-            }
-            simulation.run_until(end, 1);
-            arrived += arrived_since(&simulation, last);
-            last = simulation.trace().last_seq();
-        }
-        let process = || "kube-controller-manager".to_string();
-        assert!(simulation.dispatch(Command::StopController { process: process() }).is_ok());
-        let restart = simulation.now() + Millis(1_000);
-        simulation.run_until(restart, usize::MAX);
-        assert!(simulation.dispatch(Command::StartController { process: process() }).is_ok());
-    }
-    simulation.run_until(end + Millis(30_000), usize::MAX);
-    Some(end_state(&simulation))
-}
-
 #[test]
-fn a_crash_at_any_request_of_a_rollout_leads_to_the_same_end() {
-    let begin = lab().simulation;
-    let expected = rollout_with_crash(&begin, None).expect("a rollout");
-    assert_eq!(expected.len(), 6, "a Deployment, two ReplicaSets, three pods: {expected:#?}");
-    assert_eq!(expected.iter().filter(|it| it.contains("app:v2") && it.contains("\"phase\":\"Running\"")).count(), 3);
-    let mut n = 1;
-    while let Some(state) = rollout_with_crash(&begin, Some(n)) {
-        assert_eq!(state, expected, "crashed after request {n}");
-        n += 1;
-    }
-    assert!(n > 20, "a rollout of three takes more than {n} requests");
+fn one_taint_in_place_of_another_is_a_change() {
+    let mut lab = lab();
+    let tolerations = "[{key: repair, operator: Exists}]";
+    lab.pod(
+        "calm",
+        &format!("{{nodeName: node-1, tolerations: {tolerations}, containers: [{{name: app, image: 'app:v1'}}]}}"),
+    );
+    lab.run(3_000);
+    let mut taint = |key: &str| {
+        let text = format!(
+            "kubectl patch node/node-1 --type=merge -p '{{\"spec\":{{\"taints\":[{{\"key\":\"{key}\",\"effect\":\"NoExecute\"}}]}}}}'"
+        );
+        lab.command(text.parse().expect("a command"));
+        lab.run(10_000);
+        lab.status("calm")
+    };
+    assert_eq!(taint("repair"), "Running 0");
+    assert_eq!(taint("fire"), "gone");
 }

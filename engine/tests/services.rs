@@ -103,6 +103,28 @@ fn a_pod_with_other_labels_is_let_go_and_one_with_the_right_ones_is_taken() {
     assert_eq!(messages(&simulation, "SuccessfulDelete").last().map(String::as_str), Some("Deleted pod: stray"));
 }
 
+#[test]
+fn of_two_that_would_take_a_pod_one_gets_it() {
+    let mut simulation = world(scenario());
+    let stray = "apiVersion: v1\nkind: Pod\nmetadata: {name: stray, labels: {app: web, tier: front}}\nspec: {containers: [{name: app, image: \"app:v1\"}]}\n";
+    let set = |name: &str, selector: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {{name: {name}}}\nspec:\n  replicas: 1\n  selector: {{matchLabels: {{{selector}}}}}\n  template:\n    metadata: {{labels: {{app: web, tier: front}}}}\n    spec: {{containers: [{{name: app, image: \"app:v1\"}}]}}\n"
+        )
+    };
+    apply(&mut simulation, &format!("{}---\n{}---\n{stray}", set("a", "app: web"), set("b", "tier: front")));
+    run_for(&mut simulation, 60_000);
+    let owners: Vec<_> = pods(&simulation).iter().map(|pod| pod.metadata.owner_references.clone()).collect();
+    assert!(owners.iter().all(|all| all.len() == 1), "{owners:?}");
+    let refused = simulation.trace().events().find_map(|event| match &event.what {
+        What::Refused { code: 422, message, .. } => Some(message.clone()),
+        _ => None,
+    });
+    let message = refused.expect("both ask at once");
+    assert!(message.ends_with("in references for ReplicaSet/a and ReplicaSet/b"), "{message}");
+    assert_eq!(pods(&simulation).len(), 2, "each has one");
+}
+
 /// Changes a pod's labels with its spec as it is.
 fn relabel(simulation: &mut Simulation, manifest: &str) {
     let parsed: serde_json::Value = {

@@ -161,21 +161,16 @@ impl Claims {
     }
 }
 
-fn patch_owners(key: &ObjectKey, meta: &ObjectMeta, owners: &[&OwnerReference]) -> Action {
-    let owners = match owners {
-        [] => Value::Null,
-        owners => owners.iter().map(|owner| owner.write_always()).collect(),
-    };
-    let patch = json!({ "metadata": { "uid": meta.uid.to_string(), "ownerReferences": owners } });
-    request(Verb::Patch(key.clone(), PatchType::Merge, patch))
+/// Strategic, so that owners are merged by their uid: of two that take the same object at once the second is refused.
+fn patch_owners(key: &ObjectKey, meta: &ObjectMeta, owner: Value) -> Action {
+    let patch = json!({ "metadata": { "uid": meta.uid.to_string(), "ownerReferences": [owner] } });
+    request(Verb::Patch(key.clone(), PatchType::Strategic, patch))
 }
 
 pub(super) fn adopt(key: &ObjectKey, meta: &ObjectMeta, owner: &OwnerReference) -> Action {
-    let others = meta.owner_references.iter().filter(|it| it.uid != owner.uid);
-    patch_owners(key, meta, &others.chain([owner]).collect::<Vec<_>>())
+    patch_owners(key, meta, owner.write_always())
 }
 
 pub(super) fn release(key: &ObjectKey, meta: &ObjectMeta, owner: &ObjectMeta) -> Action {
-    let others = meta.owner_references.iter().filter(|it| it.uid != owner.uid);
-    patch_owners(key, meta, &others.collect::<Vec<_>>())
+    patch_owners(key, meta, json!({ "$patch": "delete", "uid": owner.uid }))
 }

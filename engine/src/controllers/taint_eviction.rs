@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::{CONTROLLER_MANAGER, Recorder};
-use crate::api::{Condition, Node, Object, ObjectKey, Pod, set_condition};
+use crate::api::{Condition, Node, Object, ObjectKey, Pod, Taint, set_condition};
 use crate::apiserver::{Change, DeleteOptions, Objects, Request, Verb};
 use crate::client::{Action, Arg, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
@@ -32,9 +32,8 @@ pub enum Turn {
 
 /// How long a pod may stay on a node; nothing where it may stay for ever.
 fn stay_of(pod: &Pod, node: &Node) -> Option<Millis> {
-    let taints: Vec<_> = node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute").collect();
     let mut shortest: Option<Millis> = None;
-    for taint in taints {
+    for taint in evicting(Some(node)) {
         let mut tolerations =
             pod.spec.tolerations.iter().filter(|it| it.tolerates(&taint.key, &taint.value, &taint.effect)).peekable();
         if tolerations.peek().is_none() {
@@ -49,6 +48,12 @@ fn stay_of(pod: &Pod, node: &Node) -> Option<Millis> {
     shortest
 }
 
+/// The taints that make pods leave.
+fn evicting(node: Option<&Node>) -> impl Iterator<Item = &Taint> {
+    let taints = node.into_iter().flat_map(|node| &node.spec.taints);
+    taints.filter(|taint| taint.effect == "NoExecute")
+}
+
 fn node_of<'a>(cache: &'a Objects, pod: &Pod) -> Option<&'a Node> {
     cache.get(&ObjectKey::node(pod.spec.node_name.clone()))?.as_node().map(|node| &**node)
 }
@@ -60,8 +65,9 @@ impl Reconciler for TaintEviction {
         let key = &change.key;
         match &change.object {
             Object::Pod(pod) => {
-                let is_tainted = |node: &Node| node.spec.taints.iter().any(|taint| taint.effect == "NoExecute");
-                let newly = change.old.as_ref().and_then(Object::as_pod).is_none_or(|old| !old.is_assigned());
+                let is_tainted = |node: &Node| evicting(Some(node)).next().is_some();
+                let old = change.old.as_ref().and_then(Object::as_pod);
+                let newly = old.is_none_or(|old| !old.is_assigned() || old.spec.tolerations != pod.spec.tolerations);
                 if pod.is_assigned() && newly && node_of(cache, pod).is_some_and(is_tainted) {
                     return vec![(key.clone(), Millis(0))];
                 }
@@ -71,10 +77,8 @@ impl Reconciler for TaintEviction {
                 Vec::new()
             }
             Object::Node(node) => {
-                let old = change.old.as_ref().and_then(Object::as_node);
-                let evicting =
-                    |node: &Node| node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute").count();
-                if old.map_or(0, |old| evicting(old)) == evicting(node) {
+                let old = change.old.as_ref().and_then(Object::as_node).map(|old| &**old);
+                if evicting(old).eq(evicting(Some(node))) {
                     return Vec::new();
                 }
                 let pods = cache.pods_on(&node.metadata.name);
@@ -159,4 +163,37 @@ fn mark(pod: &Rc<Pod>, key: &ObjectKey, context: &Context<'_>) -> Stepped {
     let step = Step::Act(facts.with(note!("PUT pods/status")), vec![Action::Api(request)]);
     let message = format!("Marking for deletion Pod {}/{}", key.namespace, key.name);
     Stepped { events: vec![RECORDER.normal(key, "TaintManagerEviction", message)], ..step.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// How long a pod with these tolerations stays on a node with these taints, in seconds.
+    fn stay(taints: &[(&str, &str)], tolerations: serde_json::Value) -> Option<u64> {
+        let taints: Vec<_> = taints.iter().map(|(key, effect)| json!({"key": key, "effect": effect})).collect();
+        let node = Object::from_value(crate::api::Kind::Node, json!({"spec": {"taints": taints}})).expect("a node");
+        let pod = Object::from_value(crate::api::Kind::Pod, json!({"spec": {"tolerations": tolerations}}));
+        let (pod, node) = (pod.expect("a pod"), node);
+        stay_of(pod.as_pod().expect("a pod"), node.as_node().expect("a node")).map(|stay| stay.0 / 1_000)
+    }
+
+    #[test]
+    fn a_pod_stays_as_long_as_it_tolerates_every_taint() {
+        let gone = [("unreachable", "NoExecute")];
+        let both = [("unreachable", "NoExecute"), ("repair", "NoExecute")];
+        let tolerate = |key: &str, seconds: Option<i64>| json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds});
+        assert_eq!(stay(&gone, json!([])), Some(0));
+        assert_eq!(stay(&[("unreachable", "NoSchedule")], json!([])), None);
+        assert_eq!(stay(&gone, json!([tolerate("unreachable", None)])), None);
+        assert_eq!(stay(&gone, json!([{"operator": "Exists"}])), None);
+        assert_eq!(stay(&gone, json!([tolerate("unreachable", Some(300))])), Some(300));
+        assert_eq!(stay(&both, json!([tolerate("unreachable", Some(300))])), Some(0), "the other is not tolerated");
+        let times = json!([tolerate("unreachable", Some(300)), tolerate("repair", Some(20))]);
+        assert_eq!(stay(&both, times), Some(20), "the shortest counts");
+        let forever = json!([tolerate("unreachable", Some(300)), tolerate("repair", None)]);
+        assert_eq!(stay(&both, forever), Some(300));
+        assert_eq!(stay(&gone, json!([tolerate("unreachable", Some(-5))])), Some(0));
+    }
 }

@@ -74,6 +74,15 @@ pub enum Command {
         #[serde(default)]
         to_revision: i64,
     },
+    /// `kubectl rollout pause` and `resume`
+    Pause {
+        target: Target,
+        on: bool,
+    },
+    /// `kubectl rollout restart`
+    Restart {
+        target: Target,
+    },
     /// `kubectl patch`
     Patch {
         target: Target,

@@ -4,6 +4,8 @@
 //! processes with their caches and loops, and the machines, and it alone decides what happens when.
 
 mod command;
+mod command_reader;
+mod command_text;
 mod deliver;
 mod faults;
 mod process;
@@ -14,6 +16,8 @@ mod simulation;
 mod turns;
 
 pub use command::*;
+pub use command_reader::read_journal;
+pub use command_text::write_journal;
 pub use process::{Cell, Loop, Process, ProcessKind};
 pub use scenario::*;
 pub use simulation::*;

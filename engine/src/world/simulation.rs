@@ -371,6 +371,8 @@ impl Simulation {
                 }
             }
             Command::Rollback { target, to_revision } => self.roll_back(&target, to_revision, seq),
+            Command::Pause { target, on } => self.pause(&target, on, seq),
+            Command::Restart { target } => self.restart_rollout(&target, seq),
             Command::Patch { target, kind, patch } => {
                 self.request(&target, "kubectl-patch", Verb::Patch(target.key(), kind, patch), "patched", seq)
             }
@@ -493,6 +495,9 @@ fn describe(command: &Command) -> Note {
         Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
         Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
         Command::Rollback { target, .. } => note!("rolled back {}", target.name.clone()),
+        Command::Pause { target, on: true } => note!("paused the rollout of **{}**", target.name.clone()),
+        Command::Pause { target, .. } => note!("resumed the rollout of **{}**", target.name.clone()),
+        Command::Restart { target } => note!("restarted **{}**", target.name.clone()),
         Command::Patch { target, .. } => note!("patched {} **{}**", kind(target), target.name.clone()),
         Command::Delete { target, propagation, .. } => {
             let text = match propagation {

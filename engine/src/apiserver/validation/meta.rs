@@ -1,7 +1,7 @@
 //! `metadata` (`validation.ValidateObjectMeta`) and label selectors.
 
 use super::{Errors, names};
-use crate::api::{Kind, LabelSelector, Labels, Object, ObjectMeta};
+use crate::api::{Kind, LabelSelector, Labels, Object, ObjectMeta, OwnerReference, Uid};
 
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
@@ -19,11 +19,61 @@ pub(super) fn validate(object: &Object, errors: &mut Errors) {
     errors.not_negative("metadata.generation", meta.generation);
     validate_labels(&meta.labels, "metadata.labels", errors);
     validate_annotations(&meta.annotations, "metadata.annotations", errors);
+    validate_owners(meta, errors);
     for finalizer in &meta.finalizers {
         for wrong in names::qualified_name(finalizer) {
             errors.invalid("metadata.finalizers", finalizer, &wrong);
         }
     }
+}
+
+/// `ValidateOwnerReferences`
+fn validate_owners(meta: &ObjectMeta, errors: &mut Errors) {
+    const PATH: &str = "metadata.ownerReferences";
+    let mut first: Option<String> = None;
+    for owner in &meta.owner_references {
+        let fields = [
+            ("apiVersion", owner.api_version.as_str(), "version must not be empty"),
+            ("kind", &owner.kind, "must not be empty"),
+            ("name", &owner.name, "must not be empty"),
+        ];
+        for (field, value, reason) in fields.into_iter().filter(|(_, value, _)| value.is_empty()) {
+            errors.invalid(format!("{PATH}.{field}"), value, reason);
+        }
+        if owner.uid == Uid::default() {
+            errors.invalid(format!("{PATH}.uid"), "", "must not be empty");
+        }
+        if owner.kind == "Event" && owner.api_version == "v1" {
+            let reason = "/v1, Kind=Event is disallowed from being an owner";
+            errors.push(PATH, format!("Invalid value: {}: {reason}", in_order(owner)));
+        }
+        let name = format!("{}/{}", owner.kind, owner.name);
+        match &first {
+            _ if !owner.controller => {}
+            None => first = Some(name),
+            Some(first) => {
+                let all: Vec<String> = meta.owner_references.iter().map(in_order).collect();
+                let reason = format!(
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {name}"
+                );
+                errors.push(PATH, format!("Invalid value: [{}]: {reason}", all.join(",")));
+            }
+        }
+    }
+}
+
+/// An owner as JSON, its fields in the order in which Go declares them.
+fn in_order(owner: &OwnerReference) -> String {
+    let mut text = format!(
+        "{{\"apiVersion\":{:?},\"kind\":{:?},\"name\":{:?},\"uid\":\"{}\"",
+        owner.api_version, owner.kind, &*owner.name, owner.uid
+    );
+    for (field, is_set) in [("controller", owner.controller), ("blockOwnerDeletion", owner.block_owner_deletion)] {
+        if is_set {
+            text.push_str(&format!(",\"{field}\":true"));
+        }
+    }
+    text + "}"
 }
 
 fn validate_name(kind: Kind, meta: &ObjectMeta, errors: &mut Errors) {

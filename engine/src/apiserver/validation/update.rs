@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Errors, json, meta, validate_spec};
-use crate::api::{LabelSelector, Object, ObjectMeta, Pod, PodSpec, Toleration};
+use crate::api::{Job, LabelSelector, Object, ObjectMeta, Pod, PodSpec, Toleration};
 use crate::apiserver::FieldError;
 
 const POD_FIELDS: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
@@ -35,6 +35,7 @@ pub fn validate_update(old: &Object, new: &Object) -> Vec<FieldError> {
                 errors.forbidden("spec", STATEFUL_SET_FIELDS);
             }
         }
+        (Object::Job(old), Object::Job(new)) => keep_job(old, new, &mut errors),
         (Object::Pod(old), Object::Pod(new)) => validate_pod_update(old, new, &mut errors),
         _ => {}
     }
@@ -60,6 +61,22 @@ fn keep_selector(old: &LabelSelector, new: &LabelSelector, errors: &mut Errors) 
     if old != new {
         let value = if new.is_empty() { "null".into() } else { json(new) };
         errors.push("spec.selector", format!("Invalid value: {value}: field is immutable"));
+    }
+}
+
+/// `ValidateJobSpecUpdate`. Of a Job that waits suspended, Kubernetes lets where its pods may run change, and we all of
+/// its template.
+fn keep_job(old: &Job, new: &Job, errors: &mut Errors) {
+    let is_waiting = old.spec.suspend == Some(true) && old.status.start_time.is_none();
+    let (before, after) = (&old.spec, &new.spec);
+    for (path, is_kept, value) in [
+        ("spec.completions", before.completions == after.completions, json(&after.completions)),
+        ("spec.selector", before.selector == after.selector, json(&after.selector)),
+        ("spec.template", is_waiting || before.template == after.template, json(&after.template)),
+    ] {
+        if !is_kept {
+            errors.push(path, format!("Invalid value: {value}: field is immutable"));
+        }
     }
 }
 

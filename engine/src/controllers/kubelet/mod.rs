@@ -212,12 +212,11 @@ impl Kubelet {
                 Err(error) => return Step::Fail(error.message).into(),
             }
         }
-        let Some(pod) = pod else {
-            // A newer pod of the same name may be waiting for this one to go.
-            let is_next = turn.works.contains(&Work::Remove) && context.cache.pod(key).is_some();
-            let next = if is_next { Next::After(Millis(1)) } else { Next::AwaitChange };
-            return Step::Done(next).into();
-        };
+        if turn.works.contains(&Work::Remove) && context.cache.pod(key).is_some() {
+            // A newer pod of the same name was waiting for this one to go, and is what is seen now.
+            return Step::Done(Next::After(Millis(1))).into();
+        }
+        let Some(pod) = pod else { return Step::Done(Next::AwaitChange).into() };
         if turn.works.contains(&Work::Delete) {
             return delete(pod, key, turn);
         }

@@ -1,0 +1,348 @@
+//! Commands as text: what is written reads back, kubectl's words are understood, and what they do is what kubectl does.
+
+#[path = "common/deeds.rs"]
+mod deeds;
+#[path = "common/play.rs"]
+mod play;
+
+use loopscope_engine::api::{Kind, Labels};
+use loopscope_engine::apiserver::PatchType;
+use loopscope_engine::environment::Behavior;
+use loopscope_engine::sim::Time;
+use loopscope_engine::world::{
+    Command, JournalEntry, NodeSetup, Simulation, Subject, Target, read_journal, write_journal,
+};
+use play::{apply, n_ready, object, run_for, scenario, target, workload, world};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-z0-9]([-a-z0-9.]{0,12}[a-z0-9])?"
+}
+
+/// Anything at all, with what is special to a shell and to here-documents among it.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[ -~\\n\\t]{0,40}",
+        Just("---\nkind: Pod\nEOF\n---\n".to_string()),
+        Just("--it's \"so\" \\ $HOME `x` <<EOF | -n".to_string()),
+        Just(String::new()),
+    ]
+}
+
+fn subject_target() -> impl Strategy<Value = Target> {
+    (prop::sample::select(Kind::ALL.to_vec()), name(), name(), any::<bool>()).prop_map(|(kind, place, name, usual)| {
+        let namespace = match kind.is_namespaced() {
+            true if usual => "default".into(),
+            true => place,
+            false => String::new(),
+        };
+        Target { kind, namespace, name }
+    })
+}
+
+fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((text(), inner), 0..4).prop_map(|all| Value::Object(all.into_iter().collect())),
+        ]
+    })
+}
+
+fn behavior() -> impl Strategy<Value = Behavior> {
+    let times = (any::<u64>(), 0..100_000_u64, prop::option::of(0..100_000_u64), 0..100_000_u64, 0..100_000_u64);
+    let ends = (
+        prop::option::of((0..1_000_000_u64, any::<i32>())),
+        prop::option::of((0..9_000_u64, 0..9_000_u64)),
+        prop::option::of(0..9_000_u64),
+    );
+    (times, ends, any::<[bool; 4]>()).prop_map(|((pull_ms, start_ms, serve_ms, stop_ms, hook_ms), ends, switches)| {
+        let (exit, lapse, hang_ms) = ends;
+        let [is_missing, exits_once, is_oom, ignores_term] = switches;
+        Behavior {
+            pull_ms,
+            start_ms,
+            serve_ms,
+            stop_ms,
+            hook_ms,
+            exit,
+            lapse,
+            hang_ms,
+            is_missing,
+            exits_once,
+            is_oom,
+            ignores_term,
+        }
+    })
+}
+
+fn subject() -> impl Strategy<Value = Subject> {
+    prop_oneof![
+        text().prop_map(Subject::Image),
+        (name(), name()).prop_map(|(namespace, name)| Subject::Pod { namespace, name }),
+        name().prop_map(|name| Subject::Pod { namespace: String::new(), name }),
+    ]
+}
+
+fn node() -> impl Strategy<Value = NodeSetup> {
+    let labels = prop::collection::vec((name(), name()), 0..3);
+    (name(), text(), text(), any::<u32>(), labels).prop_map(|(name, cpu, memory, pods, labels)| {
+        let labels: Labels = labels.into_iter().collect();
+        NodeSetup { name, cpu, memory, pods, labels }
+    })
+}
+
+fn request() -> impl Strategy<Value = Command> {
+    let types = prop::sample::select(vec![PatchType::Merge, PatchType::Strategic, PatchType::Json]);
+    let on = any::<bool>;
+    prop_oneof![
+        text().prop_map(|manifest| Command::Apply { manifest }),
+        (subject_target(), any::<i32>()).prop_map(|(target, replicas)| Command::Scale { target, replicas }),
+        (subject_target(), name(), text()).prop_map(|(target, container, image)| Command::SetImage {
+            target,
+            container,
+            image
+        }),
+        (subject_target(), any::<i64>()).prop_map(|(target, to_revision)| Command::Rollback { target, to_revision }),
+        (subject_target(), on()).prop_map(|(target, on)| Command::Pause { target, on }),
+        subject_target().prop_map(|target| Command::Restart { target }),
+        (subject_target(), types, json()).prop_map(|(target, kind, patch)| Command::Patch { target, kind, patch }),
+        (subject_target(), deeds::propagation(), prop::option::of(any::<i64>()))
+            .prop_map(|(target, propagation, grace)| Command::Delete { target, propagation, grace }),
+        subject_target().prop_map(|target| Command::Evict { target }),
+        (name(), on()).prop_map(|(node, on)| Command::Cordon { node, on }),
+    ]
+}
+
+fn fault() -> impl Strategy<Value = Command> {
+    let place = || prop_oneof![Just("default".to_string()), Just(String::new()), name()];
+    prop_oneof![
+        name().prop_map(|node| Command::StopNode { node }),
+        name().prop_map(|node| Command::StartNode { node }),
+        name().prop_map(|node| Command::CutNode { node }),
+        name().prop_map(|node| Command::HealNode { node }),
+        node().prop_map(|node| Command::AddNode { node }),
+        name().prop_map(|node| Command::RemoveNode { node }),
+        (subject(), behavior()).prop_map(|(subject, behavior)| Command::SetBehavior { subject, behavior }),
+        subject().prop_map(|subject| Command::RestoreBehavior { subject }),
+        (place(), name(), any::<bool>()).prop_map(|(namespace, pod, ready)| Command::SetReady {
+            namespace,
+            pod,
+            ready
+        }),
+        (place(), name(), name(), any::<i32>()).prop_map(|(namespace, pod, container, code)| {
+            Command::CrashContainer { namespace, pod, container, code }
+        }),
+        name().prop_map(|process| Command::StopController { process }),
+        name().prop_map(|process| Command::StartController { process }),
+        name().prop_map(|process| Command::CrashController { process }),
+    ]
+}
+
+fn any_command() -> impl Strategy<Value = Command> {
+    prop_oneof![request(), fault()]
+}
+
+proptest! {
+    #[test]
+    fn a_command_reads_back_as_it_was_written(command in any_command()) {
+        let text = command.to_string();
+        let read: Command = text.parse().map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+        prop_assert_eq!(read, command, "{}", text);
+    }
+
+    #[test]
+    fn a_journal_reads_back_as_it_was_written(commands in prop::collection::vec((any_command(), 0..1_000_000_u64), 0..6)) {
+        let journal: Vec<JournalEntry> =
+            commands.into_iter().map(|(command, at)| JournalEntry { at: Time(at), command }).collect();
+        let text = write_journal(&journal);
+        prop_assert_eq!(read_journal(&text), Ok(journal), "{}", text);
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic(text in text()) {
+        let _ = text.parse::<Command>();
+        let _ = read_journal(&text);
+    }
+}
+
+fn shop(kind: Kind, name: &str) -> Target {
+    Target { kind, namespace: "shop".into(), name: name.into() }
+}
+
+#[test]
+fn commands_are_written_in_the_words_of_kubectl() {
+    let web = || target(Kind::Deployment, "web");
+    let exit = Behavior { serve_ms: None, exit: Some((3_000, 1)), ..Behavior::usual("app:v2") };
+    let ssd: Labels = [("disk".to_string(), "ssd".to_string())].into();
+    let all = [
+        (
+            Command::Scale { target: shop(Kind::Deployment, "web"), replicas: 5 },
+            "kubectl scale deployment/web --replicas=5 -n shop",
+        ),
+        (
+            Command::SetImage { target: web(), container: "app".into(), image: "app:v2".into() },
+            "kubectl set image deployment/web app=app:v2",
+        ),
+        (Command::Rollback { target: web(), to_revision: 2 }, "kubectl rollout undo deployment/web --to-revision=2"),
+        (Command::Rollback { target: web(), to_revision: 0 }, "kubectl rollout undo deployment/web"),
+        (Command::Pause { target: web(), on: true }, "kubectl rollout pause deployment/web"),
+        (Command::Pause { target: web(), on: false }, "kubectl rollout resume deployment/web"),
+        (Command::Restart { target: target(Kind::DaemonSet, "agent") }, "kubectl rollout restart daemonset/agent"),
+        (
+            Command::Patch { target: web(), kind: PatchType::Merge, patch: json!({"spec": {"replicas": 2}}) },
+            "kubectl patch deployment/web --type=merge -p '{\"spec\":{\"replicas\":2}}'",
+        ),
+        (
+            Command::Delete {
+                target: target(Kind::Pod, "x"),
+                propagation: Some(loopscope_engine::apiserver::Propagation::Foreground),
+                grace: Some(0),
+            },
+            "kubectl delete pod/x --cascade=foreground --grace-period=0",
+        ),
+        (Command::Evict { target: target(Kind::Pod, "x") }, "evict pod/x"),
+        (Command::Cordon { node: "node-1".into(), on: true }, "kubectl cordon node-1"),
+        (Command::Apply { manifest: "kind: Pod\n".into() }, "kubectl apply -f - <<'EOF'\nkind: Pod\nEOF"),
+        (Command::StopNode { node: "node-1".into() }, "node stop node-1"),
+        (
+            Command::AddNode { node: NodeSetup { labels: ssd, ..NodeSetup::named("node-4", "4", "8Gi") } },
+            "node add node-4 --cpu=4 --memory=8Gi --label=disk=ssd",
+        ),
+        (
+            Command::SetBehavior { subject: Subject::Image("app:v2".into()), behavior: exit },
+            "image app:v2 behave --ready-after=never --exit=1@3s",
+        ),
+        (Command::SetReady { namespace: "default".into(), pod: "web-1".into(), ready: false }, "pod web-1 unready"),
+        (
+            Command::CrashContainer { namespace: "shop".into(), pod: "web-1".into(), container: "app".into(), code: 1 },
+            "container web-1/app crash --code=1 -n shop",
+        ),
+        (Command::CrashController { process: "kube-scheduler".into() }, "controller crash kube-scheduler"),
+    ];
+    for (command, text) in all {
+        assert_eq!(command.to_string(), text);
+        assert_eq!(text.parse(), Ok(command));
+    }
+}
+
+#[test]
+fn a_person_may_write_as_with_kubectl() {
+    let read = |text: &str| text.parse::<Command>();
+    let web = target(Kind::Deployment, "web");
+    let scale = Command::Scale { target: web.clone(), replicas: 3 };
+    assert_eq!(read("  kubectl   scale deploy/web -n default --replicas=3 "), Ok(scale.clone()));
+    assert_eq!(read("kubectl scale deployments/\"web\" --replicas='3'\n"), Ok(scale));
+    let patch = Command::Patch { target: web, kind: PatchType::Strategic, patch: json!({"a": "it's"}) };
+    assert_eq!(read("kubectl patch deploy/web -p \"{\\\"a\\\": \\\"it's\\\"}\""), Ok(patch));
+    for (text, error) in [
+        ("kubectl scale deployment/web", "--replicas is required"),
+        ("kubectl scale deployment/web --replicas=many", "--replicas=many: not a number that can be meant"),
+        ("kubectl scale web --replicas=3", "\"web\" is not of the form kind/name"),
+        ("kubectl delete wagon/web", "the server doesn't have a resource type \"wagon\""),
+        ("kubectl delete pod/x --force", "unknown flag: --force"),
+        ("kubectl delete pod/x -n", "flag needs an argument: -n"),
+        ("kubectl get pods", "unknown command \"kubectl get pods\""),
+        ("kubectl apply -f - <<'EOF'\nkind: Pod\n", "the here-document does not end: no line \"EOF\""),
+        ("image app:v1 behave --exit=1", "--exit=1: an @ is missing"),
+        ("image app:v1 behave --pull=3", "\"3\" is no time such as 3s or 1500ms"),
+        ("node stop 'node-1", "a quote is not closed"),
+        ("node stop node-1\nnode stop node-2", "more than one command"),
+        ("", "no command"),
+    ] {
+        assert_eq!(read(text), Err(error.to_string()), "{text}");
+    }
+}
+
+#[test]
+fn a_journal_is_a_script_that_gives_the_same_world() {
+    let script = "\
+# A rollout, paused on the way.
+0.500s kubectl apply -f - <<'EOF'
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: app, image: 'app:v1'}]}
+EOF
+10.000s kubectl set image deployment/web app=app:v2
+
+10.750s kubectl rollout pause deployment/web
+20.000s kubectl rollout resume deployment/web
+";
+    let journal = read_journal(script).expect("it can be read");
+    assert_eq!(journal.iter().map(|it| it.at.0).collect::<Vec<_>>(), [500, 10_000, 10_750, 20_000]);
+    let play = |journal: Vec<JournalEntry>| {
+        let mut simulation = Simulation::new(scenario());
+        for entry in journal {
+            assert!(simulation.run_until(entry.at, usize::MAX));
+            assert!(simulation.dispatch(entry.command).is_ok());
+        }
+        run_for(&mut simulation, 30_000);
+        simulation
+    };
+    let first = play(journal);
+    assert_eq!(n_ready(&first), 3);
+    let second = play(read_journal(&write_journal(first.journal())).expect("it can be read"));
+    assert_eq!(first.trace().digest(), second.trace().digest());
+    assert_eq!(read_journal("# one\n\n12s kubectl cordon a\n"), Err((3, "\"12s\" is no time such as 12.345s".into())));
+    let odd = "1.000s node stop a\n2.000s node burn a\n";
+    assert_eq!(read_journal(odd), Err((2, "unknown command \"node burn a\"".into())));
+}
+
+/// Recording `rollout_history_undo`.
+#[test]
+fn rollouts_pause_resume_and_restart_with_the_answers_of_kubectl() {
+    let mut simulation = world(scenario());
+    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n";
+    apply(&mut simulation, &format!("{}{service}", workload("Deployment", "web", "app:v1", "replicas: 3")));
+    run_for(&mut simulation, 10_000);
+    let ask = |simulation: &mut Simulation, text: &str| {
+        let outcome = simulation.dispatch(text.parse().expect("a command"));
+        outcome.problems.into_iter().map(|it| it.message).chain(outcome.lines).collect::<Vec<_>>().join("\n")
+    };
+    let web = |simulation: &Simulation| object(simulation, Kind::Deployment, "web").expect("there").to_value();
+    for (command, answer) in [
+        ("resume deployment/web", "deployments.apps \"web\" is not paused"),
+        ("pause deployment/web", "deployment.apps/web paused"),
+        ("pause deployment/web", "deployments.apps \"web\" is already paused"),
+        (
+            "restart deployment/web",
+            "deployments.apps \"web\" can't restart paused deployment (run rollout resume first)",
+        ),
+        (
+            "undo deployment/web",
+            "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again",
+        ),
+        ("pause service/web", "services \"web\" pausing is not supported"),
+        ("restart service/web", "services \"web\" restarting is not supported"),
+        ("restart deployment/nope", "deployments.apps \"nope\" not found"),
+        ("resume deployment/web", "deployment.apps/web resumed"),
+        ("restart deployment/web", "deployment.apps/web restarted"),
+        (
+            "restart deployment/web",
+            "failed to create patch for web: if restart has already been triggered within the past second, please wait before attempting to trigger another",
+        ),
+    ] {
+        assert_eq!(ask(&mut simulation, &format!("kubectl rollout {command}")), answer, "{command}");
+    }
+    assert_eq!(web(&simulation)["spec"].get("paused"), None);
+    let annotations = web(&simulation)["spec"]["template"]["metadata"]["annotations"].clone();
+    assert_eq!(annotations["kubectl.kubernetes.io/restartedAt"], json!("2026-11-30T08:00:11Z"));
+    run_for(&mut simulation, 30_000);
+    let sets = simulation.api().objects().of_kind(Kind::ReplicaSet).count();
+    assert_eq!((sets, n_ready(&simulation)), (2, 3), "every pod is new");
+    assert_eq!(ask(&mut simulation, "kubectl rollout undo deployment/web"), "deployment.apps/web rolled back");
+}
