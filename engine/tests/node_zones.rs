@@ -185,3 +185,40 @@ fn a_node_without_a_kubelet_is_given_a_minute() {
     let told = play::messages(&simulation, "RegisteredNode");
     assert_eq!(told, ["Node ghost event: Registered Node ghost in Controller"]);
 }
+
+/// A node that is down for good: with the out-of-service taint its pods go at once, without anybody's confirmation
+/// (`gcTerminating` of the pod collector).
+#[test]
+fn the_pods_of_a_node_out_of_service_are_let_go() {
+    let mut simulation = cluster(&[("n1", ""), ("n2", "")]);
+    apply(&mut simulation, &play::workload("StatefulSet", "db", "app:v1", "replicas: 1"));
+    run_for(&mut simulation, 8_000);
+    let old = play::pod(&simulation, "db-0").expect("it runs");
+    let node = old.spec.node_name.to_string();
+    stop(&mut simulation, &[&node]);
+    run_for(&mut simulation, 80_000);
+    play::delete(&mut simulation, Kind::Pod, "db-0");
+    run_for(&mut simulation, 60_000);
+    assert!(play::pod(&simulation, "db-0").expect("nobody confirms its end").is_terminating());
+    let taint = "{key: node.kubernetes.io/out-of-service, value: nodeshutdown, effect: NoExecute}";
+    let patch = format!("{{apiVersion: v1, kind: Node, metadata: {{name: {node}}}, spec: {{taints: [{taint}]}}}}");
+    apply(&mut simulation, &patch);
+    run_for(&mut simulation, 25_000);
+    let new = play::pod(&simulation, "db-0").expect("a new one");
+    assert!(new.metadata.uid != old.metadata.uid && new.spec.node_name != old.spec.node_name, "{new:?}");
+    assert!(new.is_ready());
+}
+
+/// A pod that never had a node, and that a finalizer holds, at least fails (`gcUnscheduledTerminating`).
+#[test]
+fn a_pod_that_never_had_a_node_fails_as_it_goes() {
+    let mut simulation = cluster(&[("n1", "")]);
+    apply(
+        &mut simulation,
+        "{apiVersion: v1, kind: Pod, metadata: {name: held, finalizers: [example.com/hold]}, spec: {nodeSelector: {no: where}, containers: [{name: app, image: 'app:v1'}]}}",
+    );
+    run_for(&mut simulation, 2_000);
+    play::delete(&mut simulation, Kind::Pod, "held");
+    run_for(&mut simulation, 25_000);
+    assert_eq!(play::pod(&simulation, "held").expect("held").status.phase, "Failed");
+}
