@@ -383,3 +383,36 @@ fn writes_leave_the_names_of_those_who_made_them() {
     assert_eq!(owners(".spec.replicas"), [("test", "scale")]);
     assert_eq!(owners(".spec.template.spec.containers[name=\"app\"].image"), [("test", "")]);
 }
+
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// What `kubectl apply` remembers is in the annotation and nowhere else: recording `kubectl/apply_basic`.
+#[test]
+fn apply_goes_by_the_annotation_of_the_live_object() {
+    let mut server = Server::new();
+    let config = |value: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1", "b": value}});
+    let apply = |server: &mut Server, value: Value| {
+        let verb = Verb::Apply(Kind::ConfigMap, Name::from("default"), value);
+        server.ask(verb).expect("it is applied").object.to_value()
+    };
+    let first = apply(&mut server, config("2"));
+    let remembered = first.pointer("/metadata/annotations").and_then(|it| it.get(LAST_APPLIED)).expect("remembered");
+    assert_eq!(
+        remembered,
+        "{\"apiVersion\":\"v1\",\"data\":{\"a\":\"1\",\"b\":\"2\"},\"kind\":\"ConfigMap\",\"metadata\":{\"annotations\":{},\"name\":\"c\",\"namespace\":\"default\"}}\n"
+    );
+    // Read from the cluster, changed and applied again: what it brings along is not remembered within itself.
+    let mut pasted = first.clone();
+    pasted["data"].as_object_mut().expect("data").remove("b");
+    let second = apply(&mut server, pasted);
+    assert_eq!(second["data"], json!({"a": "1"}), "b was applied before and is not any more");
+    let text = second["metadata"]["annotations"][LAST_APPLIED].as_str().expect("text");
+    assert!(!text.contains("last-applied"), "{text}");
+    // An annotation that somebody else wrote counts: `c` was applied, so it goes; `d` was not, so it stays.
+    let written = "{\"data\":{\"a\":\"1\",\"c\":\"3\"}}";
+    let key = ObjectKey::new(Kind::ConfigMap, "default", "c");
+    let patch = json!({"data": {"c": "3", "d": "4"}, "metadata": {"annotations": {LAST_APPLIED: written}}});
+    server.patch(&key, PatchType::Merge, patch).expect("it is patched");
+    let third = apply(&mut server, config("5"));
+    assert_eq!(third["data"], json!({"a": "1", "b": "5", "d": "4"}));
+}

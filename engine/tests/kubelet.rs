@@ -408,3 +408,51 @@ fn a_pod_may_behave_in_a_way_of_its_own() {
     lab.run(200_000);
     assert_eq!(lab.get("other").restarts(), 1, "only its first run ends by itself");
 }
+
+/// A pod that names its node itself goes past the scheduler; the kubelet looks at it all the same
+/// (`pkg/kubelet/lifecycle/predicate.go`).
+#[test]
+fn a_pod_that_does_not_fit_its_node_is_rejected() {
+    let mut lab = Lab::new(&[("app:v1", instant())]);
+    let pod = |cpu: &str, more: &str| {
+        format!(
+            "{{nodeName: node-1, {more} containers: [{{name: app, image: 'app:v1', resources: {{requests: {{cpu: '{cpu}'}}}}}}]}}"
+        )
+    };
+    lab.pod("first", &pod("3", ""));
+    lab.pod("second", &pod("1500m", ""));
+    lab.pod("picky", &pod("100m", "nodeSelector: {disk: ssd},"));
+    lab.pod("third", &pod("1", ""));
+    lab.run(5_000);
+    assert_eq!((lab.status("first"), lab.status("third")), ("Running 0".into(), "Running 0".into()));
+    assert_eq!((lab.status("second"), lab.status("picky")), ("OutOfcpu 0".into(), "NodeAffinity 0".into()));
+    let status = &lab.get("second").status;
+    let message = "Node didn't have enough resource: cpu, requested: 1500, used: 3000, capacity: 4000";
+    assert_eq!((status.phase.as_str(), status.message.as_str()), ("Failed", &*format!("Pod was rejected: {message}")));
+    assert!(lab.events("second").contains(&("OutOfcpu", message.into(), 1)), "{:?}", lab.events("second"));
+    // What has failed takes no room, and can go.
+    lab.delete("first");
+    lab.delete("second");
+    lab.run(35_000);
+    assert_eq!((lab.status("first"), lab.status("second")), ("gone".into(), "gone".into()));
+    lab.pod("fourth", &pod("3", ""));
+    lab.run(2_000);
+    assert_eq!(lab.status("fourth"), "Running 0");
+}
+
+/// `failedPodsBackoff` of the DaemonSet controller: 1, 2, 4 … s between one failed pod and the next on a node.
+#[test]
+fn a_daemon_set_waits_longer_from_failure_to_failure() {
+    let mut lab = Lab::new(&[("app:v1", instant())]);
+    lab.apply(
+        "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec:\n  selector: {matchLabels: {app: agent}}\n  template:\n    metadata: {labels: {app: agent}}\n    spec:\n      nodeName: node-2\n      containers: [{name: app, image: 'app:v1', resources: {requests: {cpu: '9'}}}]\n",
+    );
+    let all =
+        lab.watch(70_000, |lab| lab.pods().iter().filter(|pod| pod.is_active()).map(|pod| pod.metadata.uid).next());
+    let starts: Vec<u64> = all.iter().filter(|(_, uid)| uid.is_some()).map(|(at, _)| *at).collect();
+    let gaps: Vec<u64> = starts.windows(2).map(|pair| (pair[1] - pair[0] + 500) / 1000).collect();
+    assert_eq!(gaps, [0, 1, 2, 4, 8, 16, 32], "{starts:?}");
+    let (_, message, count) =
+        lab.events("agent").into_iter().find(|(reason, ..)| *reason == "FailedDaemonPod").expect("it is told");
+    assert!(message.starts_with("Found failed daemon pod default/agent-") && count == 1, "{message}");
+}

@@ -44,12 +44,15 @@ pub(super) fn default_job(job: &mut Job) {
         spec.completions = Some(1);
     }
     spec.parallelism.get_or_insert(1);
-    spec.backoff_limit.get_or_insert(6);
+    let is_per_index = spec.extra.contains_key("backoffLimitPerIndex");
+    spec.backoff_limit.get_or_insert(if is_per_index { i32::MAX } else { 6 });
     spec.suspend.get_or_insert(false);
     if spec.completion_mode.is_empty() {
         spec.completion_mode = "NonIndexed".into();
     }
-    default_text(&mut spec.extra, "podReplacementPolicy", "TerminatingOrFailed");
+    let waits_for_ends = spec.extra.contains_key("podFailurePolicy");
+    let replacement = if waits_for_ends { "Failed" } else { "TerminatingOrFailed" };
+    default_text(&mut spec.extra, "podReplacementPolicy", replacement);
     spec.extra.or_insert_with("manualSelector", || Value::Bool(false));
     // A Job must say how its pods restart: that policy is left as it is.
     let policy = spec.template.spec.restart_policy.clone();

@@ -11,7 +11,7 @@ use super::{
     validate_meta, validate_update,
 };
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, PodSpec, Text, Timestamp, Uid, set_condition};
-use crate::sim::{Map, Random, Seq, Time};
+use crate::sim::{Random, Seq, Time};
 
 /// The annotation in which `kubectl apply` remembers what it applied.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -50,8 +50,6 @@ pub struct ApiServer {
     managers: FieldManagers,
     pub events: EventLog,
     prepared: Option<Prepared>,
-    /// What was last applied to each object. The annotation says the same as text.
-    applied: Map<ObjectKey, Value>,
     /// More pods than this are refused, to keep a page responsive; no limit where none is set.
     pub max_pods: Option<usize>,
 }
@@ -344,16 +342,17 @@ impl ApiServer {
     ) -> Result<Answer, ApiError> {
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
         let key = ObjectKey::new(kind, namespace.clone(), name);
-        let applied = value.to_string();
+        let new = configuration(value, namespace);
+        let applied = format!("{new}\n");
         let Some(live) = self.objects.get(&key) else {
-            let mut object = decode(kind, value.clone())?;
+            let mut object = decode(kind, new)?;
             object.meta_mut().namespace = namespace.clone();
             object.meta_mut().annotations.insert(LAST_APPLIED.into(), applied);
-            let answer = self.create(object, by, moment)?;
-            self.applied.insert(key, value.clone());
-            return Ok(answer);
+            return self.create(object, by, moment);
         };
-        let merged = three_way(self.applied.get(&key), &live.to_value(), value);
+        let last = live.meta().annotations.get(LAST_APPLIED);
+        let last = last.and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let merged = three_way(last.as_ref(), &live.to_value(), &new);
         let mut object = decode(kind, merged)?;
         keep_uid(&object, live)?;
         let meta = object.meta_mut();
@@ -362,9 +361,7 @@ impl ApiServer {
             meta.resource_version = 0;
         }
         meta.annotations.insert(LAST_APPLIED.into(), applied);
-        let answer = self.update(object, by, moment)?;
-        self.applied.insert(key, value.clone());
-        Ok(answer)
+        self.update(object, by, moment)
     }
 
     pub(super) fn write(&mut self, kind: ChangeKind, mut object: Object, moment: &Moment<'_>) -> Object {
@@ -381,7 +378,6 @@ impl ApiServer {
         self.version += 1;
         let key = object.key();
         let old = self.objects.remove(&key);
-        self.applied.remove(&key);
         self.managers.forget(&key);
         object.meta_mut().resource_version = self.version;
         let change = Change {
@@ -396,6 +392,24 @@ impl ApiServer {
         self.log.push(change);
         Answer { object, outcome: Effect::Deleted }
     }
+}
+
+/// A manifest as `kubectl apply` remembers it: with its namespace, and without what an earlier apply remembered, which
+/// an object that was read from a cluster brings along (`GetModifiedConfiguration`).
+fn configuration(value: &Value, namespace: &Name) -> Value {
+    let mut new = value.clone();
+    if let Some(meta) = new.get_mut("metadata").and_then(Value::as_object_mut) {
+        if !namespace.is_empty() {
+            meta.insert("namespace".into(), namespace.as_str().into());
+        }
+        let annotations = meta.entry("annotations").or_insert(Value::Null);
+        match annotations {
+            Value::Object(annotations) => drop(annotations.remove(LAST_APPLIED)),
+            Value::Null => *annotations = Value::Object(serde_json::Map::new()),
+            _ => {}
+        }
+    }
+    new
 }
 
 fn decode(kind: Kind, value: Value) -> Result<Object, ApiError> {

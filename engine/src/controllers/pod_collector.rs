@@ -1,18 +1,18 @@
-//! The pod collector: pods of nodes that are gone, and old pods that have ended.
+//! The pod collector: pods that nobody can end any more, since their node is gone or out of service or they never had
+//! one, and old pods that have ended.
 //!
 //! Mirrors `pkg/controller/podgc/gc_controller.go`, v1.36.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Recorder;
 use super::pods::{pod_key, request};
 use super::script::{Purpose, Script, Scripted};
-use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, set_condition};
+use crate::api::{Condition, Kind, Name, Node, Object, ObjectKey, Pod, set_condition};
 use crate::apiserver::{Change, DeleteOptions, Objects, Verb};
 use crate::client::{Context, Facts, Wakeup};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time};
 
 const PERIOD: Millis = Millis(20_000);
 /// A node must be gone for this long.
@@ -20,11 +20,14 @@ const QUARANTINE: Millis = Millis(40_000);
 /// `--terminated-pod-gc-threshold`
 const THRESHOLD: usize = 12_500;
 
+/// A person says of a node with this taint that it is down for good.
+const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
+
 /// Deletes pods that nobody else will.
 #[derive(Clone, Debug, Default)]
 pub struct PodCollector {
     /// Nodes that pods name and that are not there, and when this was first seen.
-    missing: BTreeMap<Name, Time>,
+    missing: Map<Name, Time>,
 }
 
 impl Scripted for PodCollector {
@@ -45,17 +48,19 @@ impl Scripted for PodCollector {
         let missing: Vec<Name> = cache.missing_nodes().cloned().collect();
         self.missing.retain(|node, _| missing.contains(node));
         for node in missing {
-            self.missing.entry(node).or_insert(context.now);
+            self.missing.or_insert_with(node, || context.now);
         }
         let gone = self.missing.iter().filter(|(_, since)| context.now.since(**since) >= QUARANTINE);
         let orphans: Vec<Rc<Pod>> = gone.flat_map(|(node, _)| cache.pods_on(node)).cloned().collect();
+        let stuck = stuck(cache);
         let ended = surplus(cache);
         let found: Facts = match (self.missing.len(), orphans.len()) {
             (0, _) => note!("every pod's node is there").into(),
             (n, 0) => note!("**{}** nodes are gone", n).into(),
             (n, pods) => note!("**{}** nodes are gone, with **{}** pods", n, pods).into(),
         };
-        let differs: Facts = match orphans.len() + ended.len() {
+        let count = orphans.len() + stuck.len() + ended.len();
+        let differs: Facts = match count {
             0 if self.missing.is_empty() => note!("nothing to collect").into(),
             0 => {
                 let facts: Facts = note!("waits: they may come back").into();
@@ -64,18 +69,32 @@ impl Scripted for PodCollector {
             n => note!("**{}** to collect", n).into(),
         };
         let mut script = Script::new(found, differs);
-        let marks = orphans.iter().map(|pod| (request(Verb::UpdateStatus(fail(pod, context))), Purpose::Plain));
-        let facts: Facts = note!("note that their node is gone").into();
+        let lost = orphans.iter().map(|pod| (pod, true)).chain(stuck.iter().map(|pod| (pod, false)));
+        let unfinished = lost.filter(|(pod, _)| !pod.is_finished());
+        let marks = unfinished
+            .map(|(pod, is_orphan)| (request(Verb::UpdateStatus(fail(pod, is_orphan, context))), Purpose::Plain));
+        let facts: Facts = note!("note that they have **failed**").into();
         script.send(facts.with(note!("PATCH pods/status")), marks.collect());
-        let deletions = orphans.iter().chain(&ended).map(|pod| {
+        let deletions = orphans.iter().chain(&stuck).chain(&ended).map(|pod| {
             let options = DeleteOptions { uid: Some(pod.metadata.uid), ..DeleteOptions::default() };
             let options = DeleteOptions { grace_seconds: Some(0), ..options };
             (request(Verb::Delete(pod_key(pod), options)), Purpose::Plain)
         });
-        let facts: Facts = note!("delete **{}** pods for good", orphans.len() + ended.len()).into();
+        let facts: Facts = note!("delete **{}** pods for good", count).into();
         script.send(facts.with(note!("DELETE pods, grace 0")), deletions.collect());
         Some(script)
     }
+}
+
+/// Pods on their way out that nobody will confirm: on nodes that are down and out of service (`gcTerminating`), and
+/// those that never had a node (`gcUnscheduledTerminating`).
+fn stuck(cache: &Objects) -> Vec<Rc<Pod>> {
+    let out_of_service =
+        |node: &Node| node.readiness() != "True" && node.spec.taints.iter().any(|taint| taint.key == OUT_OF_SERVICE);
+    let nodes = cache.nodes().filter(|(node, _)| out_of_service(node));
+    let on_nodes = nodes.flat_map(|(node, _)| cache.pods_on(&node.metadata.name));
+    let nowhere = cache.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(|pod| !pod.is_assigned());
+    on_nodes.chain(nowhere).filter(|pod| pod.is_terminating()).cloned().collect()
 }
 
 /// The oldest of the pods that have ended, where there are too many of them.
@@ -90,14 +109,15 @@ fn surplus(cache: &Objects) -> Vec<Rc<Pod>> {
     ended.into_iter().take(surplus).cloned().collect()
 }
 
-fn fail(pod: &Rc<Pod>, context: &Context<'_>) -> Object {
+fn fail(pod: &Rc<Pod>, is_orphan: bool, context: &Context<'_>) -> Object {
     let mut pod = Rc::clone(pod);
     let it = Rc::make_mut(&mut pod);
     it.metadata.resource_version = 0;
-    if !it.is_finished() {
-        it.status.phase = "Failed".into();
+    it.status.phase = "Failed".into();
+    if is_orphan {
+        let target =
+            Condition::new("DisruptionTarget", true).because("DeletionByPodGC", "PodGC: node no longer exists");
+        set_condition(&mut it.status.conditions, target, context.wall);
     }
-    let target = Condition::new("DisruptionTarget", true).because("DeletionByPodGC", "PodGC: node no longer exists");
-    set_condition(&mut it.status.conditions, target, context.wall);
     Object::Pod(pod)
 }

@@ -16,7 +16,7 @@ pub enum Purpose {
     Create,
     Delete(Name, Uid),
     /// The Event that tells of its success.
-    Tell(&'static str, &'static str, bool),
+    Tell(&'static str, String, bool),
 }
 
 /// Requests that are sent at once.
@@ -93,8 +93,8 @@ pub trait Scripted: Clone + 'static {
                 Some(recorder.normal(key, "SuccessfulCreate", message))
             }
             Purpose::Delete(name, _) => Some(recorder.normal(key, "SuccessfulDelete", format!("Deleted pod: {name}"))),
-            Purpose::Tell(reason, message, true) => Some(recorder.warning(key, reason, (*message).into())),
-            Purpose::Tell(reason, message, _) => Some(recorder.normal(key, reason, (*message).into())),
+            Purpose::Tell(reason, message, true) => Some(recorder.warning(key, reason, message.clone())),
+            Purpose::Tell(reason, message, _) => Some(recorder.normal(key, reason, message.clone())),
             Purpose::Plain => None,
         }
     }

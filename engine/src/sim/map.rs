@@ -41,6 +41,12 @@ impl Key for String {
     }
 }
 
+impl<A: Key, B: Ord> Key for (A, B) {
+    fn rank(&self) -> u64 {
+        self.0.rank()
+    }
+}
+
 impl<K: Key + ?Sized> Key for &K {
     fn rank(&self) -> u64 {
         (**self).rank()

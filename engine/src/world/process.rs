@@ -58,7 +58,7 @@ impl ProcessKind {
             ProcessKind::ControllerManager => vec![
                 ("Deployment".into(), 5, AnyReconciler::new(DeploymentController)),
                 ("ReplicaSet".into(), 5, AnyReconciler::new(ReplicaSetController::default())),
-                ("Node lifecycle".into(), 1, AnyReconciler::new(NodeLifecycle::default())),
+                ("Node lifecycle".into(), 8, AnyReconciler::new(Scripts(NodeLifecycle::default()))),
                 ("Taint eviction".into(), 8, AnyReconciler::new(TaintEviction::default())),
                 ("Garbage collector".into(), 20, AnyReconciler::new(GarbageCollector)),
                 ("Namespaces".into(), 10, AnyReconciler::new(NamespaceController)),

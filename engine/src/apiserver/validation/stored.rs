@@ -118,4 +118,16 @@ fn validate_job(spec: &Map<String, Value>, errors: &mut Errors) {
         Some("") => errors.required_because(PATH, "valid values: \"OnFailure\", \"Never\""),
         Some(other) => errors.not_supported(PATH, other, &["OnFailure", "Never"]),
     }
+    let is_indexed = text(spec, "completionMode") == "Indexed";
+    if is_indexed && spec.get("completions").is_none_or(Value::is_null) {
+        errors.required_because("spec.completions", "when completion mode is Indexed");
+    }
+    if let Some(limit) = integer(spec, "backoffLimitPerIndex").filter(|_| !is_indexed) {
+        errors.invalid("spec.backoffLimitPerIndex", &limit, "requires indexed completion mode");
+    }
+    for field in ["podFailurePolicy", "backoffLimitPerIndex"].into_iter().filter(|it| spec.contains_key(*it)) {
+        if template.is_some_and(|it| text(it, "restartPolicy") == "OnFailure") {
+            errors.invalid(PATH, "OnFailure", &format!("only \"Never\" is supported when {field} is specified"));
+        }
+    }
 }

@@ -1,14 +1,16 @@
 //! The DaemonSet controller: one pod on every node that takes it.
 //!
-//! Mirrors `pkg/controller/daemon`, v1.36. Fidelity: a pod that failed is replaced at once, without a back-off of its
-//! own.
+//! Mirrors `pkg/controller/daemon`, v1.36.
 
+mod failed;
 mod nodes;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-pub use nodes::{OnNode, belongs, pin, replace, surge, target, tolerate};
+pub use nodes::{OnNode, belongs, pin, replace, suits, surge, target, tolerate};
+
+use failed::FailedPods;
 
 use super::history::{HASH_LABEL, Hashes, History};
 use super::pods::{Claims, create_slowly, delete_all, pod_from, request, suitors};
@@ -30,6 +32,17 @@ const BURST: usize = 250;
 pub struct DaemonSetController {
     expectations: Expectations,
     hashes: Hashes,
+    failed: FailedPods,
+}
+
+/// What is missing and what is too much on the nodes.
+#[derive(Default)]
+struct Work<'a> {
+    missing: Vec<&'a Name>,
+    surplus: Vec<&'a Rc<Pod>>,
+    events: Vec<EventDraft>,
+    /// How long until a failed pod may be replaced.
+    wait: Option<Millis>,
 }
 
 /// One node as a turn sees it: whether a pod belongs there, and those that are there, oldest first.
@@ -96,29 +109,39 @@ impl<'a> Seen<'a> {
     }
 
     /// What is missing and what is too much, whatever the template (`podsShouldBeOnNode`).
-    fn manage(&self, context: &Context<'_>) -> (Vec<&'a Name>, Vec<&'a Rc<Pod>>, Vec<EventDraft>) {
-        let (mut missing, mut surplus, mut events) = (Vec::new(), Vec::new(), Vec::new());
+    fn manage(&self, context: &Context<'_>, failed: &mut FailedPods) -> Work<'a> {
+        let mut work = Work::default();
         let may_surge = self.limits().1 > 0;
         for place in &self.places {
             if place.should_run && place.pods.is_empty() {
-                missing.push(&place.node.metadata.name);
+                work.missing.push(&place.node.metadata.name);
                 continue;
             }
             let stays = place.pods.iter().filter(|pod| !pod.is_terminating());
             if !place.may_stay {
-                surplus.extend(stays);
+                work.surplus.extend(stays);
                 continue;
             }
             let (ended, mut running): (Vec<&Rc<Pod>>, Vec<&Rc<Pod>>) = stays.partition(|pod| pod.is_finished());
-            events.extend(ended.iter().map(|pod| self.tell_of_ended(place.node, pod)));
-            surplus.extend(ended);
+            for pod in ended {
+                let meta = &self.set.metadata;
+                let wait = (pod.status.phase == "Failed")
+                    .then(|| failed.wait(meta.uid, meta.generation, &place.node.metadata.name, context.now))
+                    .flatten();
+                if let Some(wait) = wait {
+                    work.wait = Some(work.wait.map_or(wait, |known| known.min(wait)));
+                    continue;
+                }
+                work.events.push(self.tell_of_ended(place.node, pod));
+                work.surplus.push(pod);
+            }
             if may_surge {
-                self.drop_doubles(context, &mut running, &mut surplus);
+                self.drop_doubles(context, &mut running, &mut work.surplus);
             } else {
-                surplus.extend(running.into_iter().skip(1));
+                work.surplus.extend(running.into_iter().skip(1));
             }
         }
-        (missing, surplus, events)
+        work
     }
 
     /// Of a node's running pods, one of each template may stay while they take turns.
@@ -229,6 +252,7 @@ impl Scripted for DaemonSetController {
                 if change.kind == ChangeKind::Deleted {
                     self.expectations.forget(&key);
                     self.hashes.forget(set.metadata.uid);
+                    self.failed.forget(set.metadata.uid);
                 }
                 vec![key]
             }
@@ -256,15 +280,16 @@ impl Scripted for DaemonSetController {
         let seen = Seen::find(context, set, History::find(context.cache, meta, hash));
         let claims = Claims::find(context.cache, meta, &set.spec.selector, |pod| target(pod).is_some());
         let is_going = meta.deletion_timestamp.is_some();
-        let (mut missing, mut surplus, mut events) = (Vec::new(), Vec::new(), Vec::new());
+        let mut work = Work::default();
         if !is_going && claims.is_empty() && self.expectations.are_met(key, context.now) {
-            (missing, surplus, events) = seen.manage(context);
-            if missing.is_empty() && surplus.is_empty() && set.spec.update_strategy.kind == "RollingUpdate" {
-                (missing, surplus) = seen.roll(context);
+            work = seen.manage(context, &mut self.failed);
+            if work.missing.is_empty() && work.surplus.is_empty() && set.spec.update_strategy.kind == "RollingUpdate" {
+                (work.missing, work.surplus) = seen.roll(context);
             }
-            missing.truncate(BURST);
-            surplus.truncate(BURST);
+            work.missing.truncate(BURST);
+            work.surplus.truncate(BURST);
         }
+        let Work { missing, surplus, events, wait } = work;
         let mut script = seen.script(context.version, missing.len(), surplus.len());
         script.tell(events);
         if !is_going {
@@ -294,6 +319,9 @@ impl Scripted for DaemonSetController {
                 pods.any(|pod| pod.metadata.labels.get(HASH_LABEL).is_some_and(|it| hash.ends_with(it.as_str())))
             };
             seen.history.truncate(&mut script, limit, |name| name == &*seen.history.present || is_used(name));
+        }
+        if let Some(wait) = wait {
+            script.look_again(wait);
         }
         if set.spec.min_ready_seconds > 0 && status.number_ready != status.number_available {
             script.look_again(Millis::from_secs(u64::from(set.spec.min_ready_seconds.unsigned_abs())));

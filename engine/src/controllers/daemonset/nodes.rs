@@ -73,7 +73,8 @@ fn holds(requirement: &LabelSelectorRequirement, labels: &Labels) -> bool {
     }
 }
 
-fn suits(spec: &PodSpec, node: &Node) -> bool {
+/// Whether a node is one of those that a pod asks for by name, labels and affinity.
+pub fn suits(spec: &PodSpec, node: &Node) -> bool {
     let labels = &node.metadata.labels;
     let required = spec.affinity.as_deref().and_then(|it| it.node_affinity.as_ref()?.required.as_ref());
     let name: Labels = [("metadata.name".to_string(), node.metadata.name.to_string())].into_iter().collect();

@@ -2,7 +2,7 @@
 //!
 //! Mirrors `pkg/controller/job/{job_controller,backoff_utils}.go`, v1.36.
 
-use crate::api::Timestamp;
+use crate::api::{Condition, Timestamp};
 
 /// The wait after a pod failed, doubling with each failure in a row up to the cap (`DefaultJobPodFailureBackOff`,
 /// `MaxJobPodFailureBackOff`).
@@ -64,53 +64,92 @@ pub struct Count {
 
 /// Why a Job is over, or about to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum Cause {
     TooManyFailures,
     Late,
     Complete,
+    FailurePolicy,
+    SuccessPolicy,
+    TooManyFailedIndexes,
+    FailedIndexes,
 }
 
-impl End {
+impl Cause {
+    const ALL: [Self; 7] = [
+        Self::TooManyFailures,
+        Self::Late,
+        Self::Complete,
+        Self::FailurePolicy,
+        Self::SuccessPolicy,
+        Self::TooManyFailedIndexes,
+        Self::FailedIndexes,
+    ];
+
     pub fn is_success(self) -> bool {
-        self == End::Complete
+        matches!(self, Self::Complete | Self::SuccessPolicy)
     }
 
     pub fn reason(self) -> &'static str {
         match self {
-            End::TooManyFailures => "BackoffLimitExceeded",
-            End::Late => "DeadlineExceeded",
-            End::Complete => "CompletionsReached",
+            Self::TooManyFailures => "BackoffLimitExceeded",
+            Self::Late => "DeadlineExceeded",
+            Self::Complete => "CompletionsReached",
+            Self::FailurePolicy => "PodFailurePolicy",
+            Self::SuccessPolicy => "SuccessPolicy",
+            Self::TooManyFailedIndexes => "MaxFailedIndexesExceeded",
+            Self::FailedIndexes => "FailedIndexes",
         }
     }
 
-    pub fn message(self) -> &'static str {
+    /// What is said of it; a policy says more.
+    fn message(self) -> &'static str {
         match self {
-            End::TooManyFailures => "Job has reached the specified backoff limit",
-            End::Late => "Job was active longer than specified deadline",
-            End::Complete => "Reached expected number of succeeded pods",
+            Self::TooManyFailures => "Job has reached the specified backoff limit",
+            Self::Late => "Job was active longer than specified deadline",
+            Self::Complete => "Reached expected number of succeeded pods",
+            Self::FailurePolicy | Self::SuccessPolicy => "",
+            Self::TooManyFailedIndexes => "Job has exceeded the specified maximal number of failed indexes",
+            Self::FailedIndexes => "Job has failed indexes",
         }
     }
+}
 
-    pub fn of_reason(reason: &str) -> Option<Self> {
-        [End::TooManyFailures, End::Late, End::Complete].into_iter().find(|end| end.reason() == reason)
+/// A Job's end, and what is said of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    pub cause: Cause,
+    pub message: String,
+}
+
+impl From<Cause> for End {
+    fn from(cause: Cause) -> Self {
+        Self { cause, message: cause.message().into() }
+    }
+}
+
+impl End {
+    /// The end that a condition tells of.
+    pub fn of_condition(condition: &Condition) -> Option<Self> {
+        let cause = Cause::ALL.into_iter().find(|cause| condition.reason == cause.reason())?;
+        Some(Self { cause, message: condition.message.to_string() })
     }
 }
 
 /// Whether the Job is over.
-pub fn end(wish: Wish, count: Count) -> Option<End> {
+pub fn end(wish: Wish, count: Count) -> Option<Cause> {
     let restarted = count.restarts_on_failure
         && if wish.backoff_limit == 0 { count.restarts > 0 } else { count.restarts >= wish.backoff_limit };
     if count.failed > wish.backoff_limit || restarted {
-        return Some(End::TooManyFailures);
+        return Some(Cause::TooManyFailures);
     }
     if wish.is_late {
-        return Some(End::Late);
+        return Some(Cause::Late);
     }
     let is_complete = match wish.completions {
         Some(completions) => count.succeeded >= completions,
         None => count.succeeded > 0 && count.active == 0,
     };
-    is_complete.then_some(End::Complete)
+    is_complete.then_some(Cause::Complete)
 }
 
 /// How many pods should be active now.
@@ -162,10 +201,10 @@ mod tests {
     fn a_job_ends_by_failures_by_its_deadline_or_well() {
         let count = |succeeded, failed| Count { succeeded, failed, ..Count::default() };
         assert_eq!(end(WISH, count(3, 3)), None);
-        assert_eq!(end(WISH, count(4, 3)), Some(End::Complete));
-        assert_eq!(end(WISH, count(0, 4)), Some(End::TooManyFailures));
-        assert_eq!(end(Wish { is_late: true, ..WISH }, count(0, 0)), Some(End::Late));
+        assert_eq!(end(WISH, count(4, 3)), Some(Cause::Complete));
+        assert_eq!(end(WISH, count(0, 4)), Some(Cause::TooManyFailures));
+        assert_eq!(end(Wish { is_late: true, ..WISH }, count(0, 0)), Some(Cause::Late));
         let restarting = Count { restarts: 3, restarts_on_failure: true, ..Count::default() };
-        assert_eq!(end(WISH, restarting), Some(End::TooManyFailures));
+        assert_eq!(end(WISH, restarting), Some(Cause::TooManyFailures));
     }
 }

@@ -57,6 +57,8 @@ pub enum Noticed {
 /// What is kept in mind of a pod.
 #[derive(Clone, Debug, Default)]
 pub struct PodMemory {
+    /// It was found to fit.
+    pub is_admitted: bool,
     /// The version of the newest status written: hearing of it is no news.
     pub version: u64,
     /// When it was last looked at: what came due since then calls for another look.

@@ -2,6 +2,7 @@
 //!
 //! Mirrors `pkg/kubelet` v1.36: `syncPod` per pod, the status manager, the prober, the lease and node status loops.
 
+mod admission;
 mod decide;
 mod heartbeat;
 mod memory;
@@ -154,6 +155,17 @@ impl Kubelet {
             _ => Vec::new(),
         };
         let is_new = matches!(turn.works.first(), Some(Work::Create { .. }));
+        if let Some(pod) = pod.filter(|pod| is_new && pod.status.start_time.is_none()) {
+            if let Some(refusal) = self.refuse(context, pod) {
+                events.push(RECORDER.warning(key, refusal.0, refusal.1.clone()));
+                turn.works.clear();
+                turn.status = Some(admission::rejected(pod, &refusal, context.wall));
+                turn.stage = Stage::Run;
+                return Stepped { events, ..Step::Observe(tell::observed(key, Some(pod), None)).into() };
+            }
+            self.memory.or_default(uid).is_admitted = true;
+        }
+        let memory = self.memory.get(&uid).unwrap_or(&blank);
         let fresh = pod.filter(|_| is_new).map(|pod| decide::fresh(pod, context.now));
         turn.status = match (pod, record.or(fresh.as_ref())) {
             (Some(pod), Some(record)) => report(pod, record, memory, context),
@@ -168,6 +180,18 @@ impl Kubelet {
         };
         let is_background = is_idle && events.is_empty();
         Stepped { events, is_background, step: Step::Observe(tell::observed(key, pod, record)) }
+    }
+
+    /// Why a new pod cannot run here, beside the pods that were let in before it.
+    fn refuse(&self, context: &Context<'_>, pod: &Pod) -> Option<admission::Refusal> {
+        let node = context.cache.get(&ObjectKey::node(self.node.clone()))?.as_node()?;
+        let is_in = |other: &Pod| {
+            let is_admitted = self.memory.get(&other.metadata.uid).is_some_and(|memory| memory.is_admitted);
+            !other.is_finished() && (is_admitted || other.status.start_time.is_some())
+        };
+        let all = context.cache.pods_on(&self.node).map(|other| &**other);
+        let others = all.filter(|other| other.metadata.uid != pod.metadata.uid && is_in(other));
+        admission::refuse(pod, node, others)
     }
 
     /// Reports what differs and does what is to be done, in one go: the real status manager keeps nobody waiting.

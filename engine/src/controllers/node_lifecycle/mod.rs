@@ -1,54 +1,90 @@
 //! The node lifecycle controller: nodes that fall silent are marked, tainted, and their pods taken out of service.
 //!
-//! Mirrors `pkg/controller/nodelifecycle/node_lifecycle_controller.go`, v1.36: a pass every 5 s, 50 s of grace,
-//! one node in 10 s tainted NoExecute, none while most of a small cluster is silent.
+//! Mirrors `pkg/controller/nodelifecycle/node_lifecycle_controller.go`, v1.36: NoSchedule taints follow a node's
+//! conditions at once; a pass every 5 s finds nodes silent after 50 s, works out how much of each zone is down, and
+//! taints nodes NoExecute at the pace that this allows.
 
 mod health;
+mod taints;
+mod zones;
 
 use std::rc::Rc;
 
-pub use health::{Health, NodeWork, may_evict};
+use health::Health;
+use zones::{Tally, Zones, counts, zone_of};
 
+use super::script::{Purpose, Script, Scripted};
 use super::{CONTROLLER_MANAGER, Recorder};
 use crate::api::{
     Condition, Field, Kind, Name, Node, Object, ObjectKey, Pod, Taint, Timestamp, condition, set_condition,
 };
 use crate::apiserver::{Change, EventDraft, Objects, PatchType, Request, Verb};
-use crate::client::{Action, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
+use crate::client::{Action, Arg, Context, Facts, Wakeup};
 use crate::note;
-use crate::sim::{Map, Millis, Time};
+use crate::sim::{Map, Millis, Set, Time};
 
 const RECORDER: Recorder = Recorder("node-controller");
-pub const NOT_READY: &str = "node.kubernetes.io/not-ready";
-pub const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
-const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 const PERIOD: Millis = Millis(5_000);
-/// One node in this time is tainted NoExecute (`nodeEvictionRate` 0.1).
-const EVICTION_INTERVAL: Millis = Millis(10_000);
+/// A node that was just marked gets its NoExecute taint when that is known: the real tainter comes round so often.
+const TAINTER_PERIOD: Millis = Millis(100);
 
 /// Watches over heartbeats.
 #[derive(Clone, Debug, Default)]
 pub struct NodeLifecycle {
     health: Map<Name, Health>,
-    last_eviction: Option<Time>,
+    zones: Zones,
+    has_begun: bool,
 }
 
-#[derive(Clone, Debug, Default)]
-pub struct Turn {
-    stage: Stage,
-    work: Vec<NodeWork>,
+/// What a pass finds of one node.
+struct Look {
+    node: Rc<Node>,
+    /// It has been silent for too long, and the API does not say so yet.
+    is_news: bool,
+    /// It joined since the pass before.
+    has_joined: bool,
+    /// The status of its Ready condition, as it is after this pass; empty where nobody ever gave one.
+    readiness: &'static str,
+    zone: String,
+}
+
+impl Look {
+    fn of(node: &Rc<Node>, is_late: bool, has_joined: bool) -> Self {
+        let known = condition(&node.status.conditions, "Ready").map(|ready| ready.status.as_str());
+        let readiness = match known {
+            _ if is_late => "Unknown",
+            Some("True") => "True",
+            Some("False") => "False",
+            Some(_) => "Unknown",
+            None => "",
+        };
+        let is_news = is_late && known != Some("Unknown");
+        Self { node: Rc::clone(node), is_news, has_joined, readiness, zone: zone_of(node) }
+    }
+
+    fn name(&self) -> &Name {
+        &self.node.metadata.name
+    }
+}
+
+/// What a pass asks for.
+#[derive(Default)]
+struct Work {
+    marks: Vec<Action>,
+    rest: Vec<Action>,
     events: Vec<EventDraft>,
-    second: Vec<Action>,
+    looks_again: bool,
+    /// The node that the pass tells of, and what of it.
+    told: Option<(u8, Facts)>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Stage {
-    #[default]
-    Observe,
-    Diff,
-    MarkNodes,
-    MarkPods,
-    Finish,
+impl Work {
+    /// Of all there is to tell the most important is told.
+    fn tell(&mut self, rank: u8, facts: impl FnOnce() -> Facts) {
+        if self.told.as_ref().is_none_or(|(known, _)| rank < *known) {
+            self.told = Some((rank, facts()));
+        }
+    }
 }
 
 /// The key of the pass over all nodes.
@@ -56,177 +92,197 @@ fn pass() -> ObjectKey {
     ObjectKey::node("all nodes")
 }
 
-impl Reconciler for NodeLifecycle {
-    type State = Turn;
+impl Scripted for NodeLifecycle {
+    fn recorder(&self) -> Recorder {
+        RECORDER
+    }
 
     fn concerns(&mut self, change: &Change, _cache: &Objects, _now: Time) -> Vec<Wakeup> {
         let Object::Node(node) = &change.object else { return Vec::new() };
-        let old = change.old.as_ref().and_then(Object::as_node);
-        // A node's own word about its readiness, or a cordon, is answered at once; silence only by the pass.
-        let changed = old
-            .is_none_or(|old| old.readiness() != node.readiness() || old.spec.unschedulable != node.spec.unschedulable);
-        if changed { vec![(pass(), Millis(0))] } else { Vec::new() }
-    }
-
-    fn start(&mut self, _key: &ObjectKey) -> Turn {
-        Turn::default()
+        let differs = taints::for_scheduling(node, Timestamp(0)).is_some();
+        if differs { vec![(change.object.key(), Millis(0))] } else { Vec::new() }
     }
 
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
         Some((pass(), PERIOD))
     }
 
-    fn step(&mut self, context: &Context<'_>, _key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
-        match turn.stage {
-            Stage::Observe => self.observe(context, turn),
-            Stage::Diff => diff(turn),
-            Stage::MarkNodes => self.mark_nodes(context, turn),
-            Stage::MarkPods => mark_pods(turn, &outcomes),
-            Stage::Finish => finish(turn, &outcomes),
+    fn plan(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<Script> {
+        if *key != pass() {
+            return plan_scheduling(context, key);
         }
+        let looks = self.look(context);
+        let mut work = Work::default();
+        self.greet(&looks, &mut work);
+        let tallies = tallies(&looks);
+        for look in &looks {
+            mark(look, context, &mut work);
+        }
+        let turn = self.zones.assess(&tallies, context.now);
+        if turn == zones::Turn::SomeBack {
+            self.health.values_mut().for_each(|health| health.refresh(context.now));
+        }
+        self.taint(&looks, turn == zones::Turn::AllDown, context, &mut work);
+        Some(self.script(&looks, context.now, work))
     }
 }
 
 impl NodeLifecycle {
-    fn observe(&mut self, context: &Context<'_>, turn: &mut Turn) -> Stepped {
-        let nodes: Vec<&Rc<Node>> = context.cache.of_kind(Kind::Node).filter_map(Object::as_node).collect();
-        self.health.retain(|name, _| context.cache.get(&ObjectKey::node(name.clone())).is_some());
-        let mut silent = 0;
-        let mut longest: Option<(&Name, Millis)> = None;
-        for node in &nodes {
+    fn look(&mut self, context: &Context<'_>) -> Vec<Look> {
+        let (cache, has_begun) = (context.cache, std::mem::replace(&mut self.has_begun, true));
+        let nodes = cache.of_kind(Kind::Node).filter_map(Object::as_node);
+        let look = |node: &Rc<Node>| {
             let lease = ObjectKey::new(Kind::Lease, "kube-node-lease", node.metadata.name.clone());
-            let renewed = context.cache.get(&lease).and_then(Object::as_lease).and_then(|lease| lease.spec.renew_time);
-            let health = self.health.or_insert_with(node.metadata.name.clone(), || Health::new(context.now));
+            let renewed = cache.get(&lease).and_then(Object::as_lease).and_then(|lease| lease.spec.renew_time);
+            let has_joined = has_begun && !self.health.contains_key(&node.metadata.name);
+            let health = self
+                .health
+                .or_insert_with(node.metadata.name.clone(), || Health::new(node, context.now, context.wall_millis));
             health.hear(renewed, node, context.now);
-            if health.is_late(context.now) {
-                silent += 1;
-            }
-            let silence = health.silence(context.now);
-            if longest.is_none_or(|(_, known)| silence > known) {
-                longest = Some((&node.metadata.name, silence));
-            }
-        }
-        let unready = nodes.iter().filter(|node| self.is_down(node, context.now)).count();
-        let may_evict = may_evict(unready, nodes.len());
-        for node in &nodes {
-            let health = self.health.get(&node.metadata.name).copied().unwrap_or_else(|| Health::new(context.now));
-            let work = NodeWork::of(node, health.is_late(context.now), self.pods_to_mark(context, node));
-            turn.work.extend(work);
-        }
-        self.limit_evictions(context.now, may_evict, &mut turn.work);
-        turn.stage = Stage::Diff;
-        let facts: Facts = match silent {
-            0 => note!("**{}** nodes, all heard", nodes.len()).into(),
-            n => note!("**{}** nodes, **{}** silent", nodes.len(), n).into(),
+            Look::of(node, health.is_late(node, context.now), has_joined)
         };
-        let facts = match longest {
-            Some((name, silence)) => {
-                facts.with(note!("{} last heard {} ago", name, crate::client::Arg::Millis(silence.0)))
+        nodes.map(look).collect()
+    }
+
+    /// Tells of nodes that joined and left since the pass before.
+    fn greet(&mut self, looks: &[Look], work: &mut Work) {
+        for look in looks.iter().filter(|look| look.has_joined) {
+            let name = look.name();
+            let message = format!("Node {name} event: Registered Node {name} in Controller");
+            work.events.push(RECORDER.normal(&ObjectKey::node(name.clone()), "RegisteredNode", message));
+        }
+        let present: Set<&Name> = looks.iter().map(|look| (look.name(), ())).collect();
+        let gone: Vec<Name> = self.health.keys().filter(|name| !present.contains(*name)).cloned().collect();
+        for name in gone {
+            self.health.remove(&name);
+            let message = format!("Node {name} event: Removing Node {name} from Controller");
+            work.events.push(RECORDER.normal(&ObjectKey::node(name), "RemovingNode", message));
+        }
+    }
+
+    /// Puts nodes in line for their NoExecute taints, taints those whose turn has come, and takes back what is over.
+    fn taint(&mut self, looks: &[Look], are_all_down: bool, context: &Context<'_>, work: &mut Work) {
+        let wanted = |look: &Look| taints::key_of(look.readiness).filter(|_| !are_all_down);
+        let lacks = |look: &Look| wanted(look).is_some_and(|key| !look.node.has_taint(key, "NoExecute"));
+        let waiting: Set<&Name> = looks.iter().filter(|look| lacks(look)).map(|look| (look.name(), ())).collect();
+        self.zones.keep(|name| waiting.contains(name));
+        for look in looks.iter().filter(|look| lacks(look)) {
+            self.zones.add(&look.zone, look.name());
+        }
+        let due: Set<Name> = self.zones.due(context.now).into_iter().map(|name| (name, ())).collect();
+        for look in looks {
+            let has_other = look.node.spec.taints.iter().any(|it| {
+                it.effect == "NoExecute" && [taints::NOT_READY, taints::UNREACHABLE].contains(&it.key.as_str())
+            });
+            // A taint is exchanged or taken back at once, whatever the pace.
+            if !due.contains(look.name()) && !(has_other && (wanted(look).is_none() || lacks(look))) {
+                continue;
             }
-            None => facts,
+            if look.is_news {
+                work.looks_again = true;
+            } else if let Some(taints) = taints::for_eviction(&look.node, wanted(look), context.wall) {
+                work.rest.push(taint_update(&look.node, taints));
+                let name = look.name();
+                work.tell(2, || match wanted(look) {
+                    Some(_) => {
+                        let facts: Facts = note!("**{}** is still down", name).into();
+                        facts.with(note!("taint NoExecute: pods may go"))
+                    }
+                    None if are_all_down => {
+                        let facts: Facts = note!("all nodes are down").into();
+                        facts.with(note!("rather the control plane is cut off: no evictions"))
+                    }
+                    None => note!("**{}** is back: its pods may stay", name).into(),
+                });
+            }
+        }
+    }
+
+    fn script(&mut self, looks: &[Look], now: Time, work: Work) -> Script {
+        let n_silent = looks.iter().filter(|look| look.readiness == "Unknown").count();
+        let observed: Facts = match n_silent {
+            0 => note!("**{}** nodes, all heard", looks.len()).into(),
+            n => note!("**{}** nodes, **{}** silent", looks.len(), n).into(),
         };
-        let is_background = turn.work.is_empty();
-        Stepped { is_background, ..Step::Observe(facts).into() }
-    }
-
-    fn is_down(&self, node: &Node, now: Time) -> bool {
-        node.readiness() != "True" || self.health.get(&node.metadata.name).is_some_and(|health| health.is_late(now))
-    }
-
-    /// The pods whose Ready condition is to be taken back with the node's.
-    fn pods_to_mark(&self, context: &Context<'_>, node: &Node) -> Vec<Rc<Pod>> {
-        if !self.is_down(node, context.now) {
-            return Vec::new();
-        }
-        context.cache.pods_on(&node.metadata.name).filter(|pod| pod.is_ready()).cloned().collect()
-    }
-
-    /// At most one new NoExecute taint in the interval, and none while the cluster is disrupted.
-    fn limit_evictions(&mut self, now: Time, may_evict: bool, work: &mut Vec<NodeWork>) {
-        for item in work.iter_mut().filter(|item| item.evict) {
-            let is_due = self.last_eviction.is_none_or(|last| now.since(last) >= EVICTION_INTERVAL);
-            if may_evict && is_due {
-                self.last_eviction = Some(now);
-            } else {
-                item.evict = false;
+        let silences = looks.iter().filter_map(|look| {
+            let health = self.health.get(look.name())?;
+            Some((look.name(), health.silence(now)))
+        });
+        let longest = silences.fold(None, |longest: Option<(&Name, Millis)>, it| match longest {
+            Some(known) if known.1 >= it.1 => Some(known),
+            _ => Some(it),
+        });
+        let observed = match longest {
+            Some((name, silence)) => observed.with(note!("{} last heard {} ago", name, Arg::Millis(silence.0))),
+            None => observed,
+        };
+        let news = looks.iter().find(|look| look.is_news);
+        let differs: Facts = match (news, work.told) {
+            (Some(look), _) => {
+                let facts: Facts = note!("**{}** silent for over 50 s", look.name()).into();
+                if self.zones.evicts(&look.zone) {
+                    facts.with(note!("Ready becomes Unknown"))
+                } else {
+                    let state = self.zones.state(&look.zone).word();
+                    facts.with(note!("Ready becomes Unknown; {}: nobody is evicted", state))
+                }
             }
+            (None, Some((_, facts))) => facts,
+            (None, None) => note!("all as reported").into(),
+        };
+        let mut script = Script::new(observed, differs);
+        let plain = |actions: Vec<Action>| actions.into_iter().map(|action| (action, Purpose::Plain)).collect();
+        let facts: Facts = note!("mark **{}** node as Unknown", work.marks.len()).into();
+        script.send(facts.with(note!("PUT nodes/status")), plain(work.marks));
+        let facts: Facts = note!("taint nodes, take pods back: **{}** writes", work.rest.len()).into();
+        script.send(facts.with(note!("PATCH nodes, PUT pods/status")), plain(work.rest));
+        script.tell(work.events);
+        if work.looks_again {
+            script.look_again(TAINTER_PERIOD);
         }
-        work.retain(|item| !item.is_empty());
-    }
-
-    fn mark_nodes(&mut self, context: &Context<'_>, turn: &mut Turn) -> Stepped {
-        let mut actions = Vec::new();
-        for work in &turn.work {
-            if work.silent {
-                actions.push(status_update(&work.node, context.wall));
-                let name = &work.node.metadata.name;
-                let message = format!("Node {name} status is now: NodeNotReady");
-                turn.events.push(RECORDER.normal(&ObjectKey::node(name.clone()), "NodeNotReady", message));
-            }
-            for pod in &work.pods {
-                turn.second.push(unready_update(pod, context.wall));
-                let message = "Node is not ready".to_string();
-                turn.events.push(RECORDER.warning(&Object::Pod(Rc::clone(pod)).key(), "NodeNotReady", message));
-            }
-            if let Some(taints) = work.taints(context.wall) {
-                turn.second.push(taint_update(&work.node, taints));
-            }
-        }
-        turn.stage = Stage::MarkPods;
-        if actions.is_empty() {
-            return mark_pods(turn, &[]);
-        }
-        let facts: Facts = note!("mark **{}** node as Unknown", actions.len()).into();
-        Step::Act(facts.with(note!("PUT nodes/status")), actions).into()
+        script
     }
 }
 
-fn diff(turn: &mut Turn) -> Stepped {
-    turn.stage = Stage::MarkNodes;
-    let silent = turn.work.iter().find(|work| work.silent);
-    let facts: Facts = match (silent, turn.work.first()) {
-        (_, None) => {
-            let step = Step::Diff(note!("all as reported").into());
-            turn.stage = Stage::Finish;
-            return Stepped { is_background: true, ..step.into() };
-        }
-        (Some(work), _) => {
-            let facts: Facts = note!("**{}** silent for over 50 s", &work.node.metadata.name).into();
-            facts.with(note!("Ready becomes Unknown"))
-        }
-        (None, Some(work)) if work.evict => {
-            let facts: Facts = note!("**{}** is still down", &work.node.metadata.name).into();
-            facts.with(note!("taint NoExecute: pods may go"))
-        }
-        (None, Some(work)) => {
-            let facts: Facts = note!("taints of **{}** differ", &work.node.metadata.name).into();
-            facts.with(note!("its Ready is {}", work.node.readiness().to_string()))
-        }
-    };
-    Step::Diff(facts).into()
+/// How many nodes of each zone are down.
+fn tallies(looks: &[Look]) -> Map<String, Tally> {
+    let mut tallies: Map<String, Tally> = Map::default();
+    for look in looks.iter().filter(|look| counts(&look.node)) {
+        tallies.or_default(look.zone.clone()).count(look.readiness == "True");
+    }
+    tallies
 }
 
-fn mark_pods(turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
-    turn.stage = Stage::Finish;
-    let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err());
-    if let Some(error) = refused {
-        return Step::Fail(error.message.clone()).into();
+/// Marks a node that fell silent, and its pods as not ready.
+fn mark(look: &Look, context: &Context<'_>, work: &mut Work) {
+    let name = look.name();
+    if look.is_news {
+        work.marks.push(status_update(&look.node, context.wall));
+        let message = format!("Node {name} status is now: NodeNotReady");
+        work.events.push(RECORDER.normal(&ObjectKey::node(name.clone()), "NodeNotReady", message));
     }
-    let actions = std::mem::take(&mut turn.second);
-    let events = std::mem::take(&mut turn.events);
-    if actions.is_empty() {
-        return Stepped { events, ..Step::Done(Next::AwaitChange).into() };
+    if look.readiness == "Unknown" {
+        for pod in context.cache.pods_on(name).filter(|pod| pod.is_ready()) {
+            work.rest.push(unready_update(pod, context.wall));
+            let message = "Node is not ready".to_string();
+            work.events.push(RECORDER.warning(&Object::Pod(Rc::clone(pod)).key(), "NodeNotReady", message));
+            work.tell(1, || note!("pods of **{}** count as ready", name).into());
+        }
     }
-    let facts: Facts = note!("taint the node, take **{}** back", actions.len()).into();
-    Stepped { events, ..Step::Act(facts.with(note!("PATCH nodes, PUT pods/status")), actions).into() }
 }
 
-fn finish(turn: &Turn, outcomes: &[Outcome]) -> Stepped {
-    let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err()).filter(|error| error.code() != 404);
-    match refused {
-        Some(error) => Step::Fail(error.message.clone()).into(),
-        None => Stepped { is_background: turn.work.is_empty(), ..Step::Done(Next::AwaitChange).into() },
-    }
+/// The turn of one node: its NoSchedule taints.
+fn plan_scheduling(context: &Context<'_>, key: &ObjectKey) -> Option<Script> {
+    let node = context.cache.get(key)?.as_node()?;
+    let taints = taints::for_scheduling(node, context.wall)?;
+    let name = &node.metadata.name;
+    let observed: Facts = note!("**{}**: Ready is {}", name, node.readiness().to_string()).into();
+    let differs: Facts = note!("taints of **{}** differ", name).into();
+    let mut script = Script::new(observed, differs.with(note!("NoSchedule follows the conditions")));
+    let facts: Facts = note!("taint the node").into();
+    let update = (taint_update(node, taints), Purpose::Plain);
+    script.send(facts.with(note!("PATCH nodes")), vec![update]);
+    Some(script)
 }
 
 fn status_update(node: &Rc<Node>, now: Timestamp) -> Action {
@@ -234,9 +290,13 @@ fn status_update(node: &Rc<Node>, now: Timestamp) -> Action {
     let it = Rc::make_mut(&mut node);
     it.metadata.resource_version = 0;
     for kind in ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"] {
-        let heartbeat = condition(&it.status.conditions, kind).and_then(|known| known.last_heartbeat_time);
-        let mut unknown = Condition { kind: kind.into(), status: "Unknown".into(), ..Condition::default() }
-            .because("NodeStatusUnknown", "Kubelet stopped posting node status.");
+        let known = condition(&it.status.conditions, kind);
+        let (heartbeat, reason, message) = match known {
+            Some(known) => (known.last_heartbeat_time, "NodeStatusUnknown", "Kubelet stopped posting node status."),
+            None => (it.metadata.creation_timestamp, "NodeStatusNeverUpdated", "Kubelet never posted node status."),
+        };
+        let mut unknown =
+            Condition { kind: kind.into(), status: "Unknown".into(), ..Condition::default() }.because(reason, message);
         unknown.last_heartbeat_time = heartbeat;
         set_condition(&mut it.status.conditions, unknown, now);
     }
@@ -251,8 +311,11 @@ fn unready_update(pod: &Rc<Pod>, now: Timestamp) -> Action {
     Action::Api(Request::new(CONTROLLER_MANAGER, Verb::UpdateStatus(Object::Pod(pod))))
 }
 
+/// Writes all taints of a node, unless somebody else has written it meanwhile.
 fn taint_update(node: &Rc<Node>, taints: Vec<Taint>) -> Action {
     let key = ObjectKey::node(node.metadata.name.clone());
-    let patch = serde_json::json!({ "spec": { "taints": taints.write_always() } });
+    let version = node.metadata.resource_version.to_string();
+    let patch =
+        serde_json::json!({ "metadata": { "resourceVersion": version }, "spec": { "taints": taints.write_always() } });
     Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Patch(key, PatchType::Merge, patch)))
 }

@@ -43,7 +43,8 @@ pub enum Deed {
     Update(i32),
 }
 
-/// Decides what to do now; where pods must come one after the other that is one thing at the most.
+/// Decides what to do now; where pods must come one after the other that is one thing at the most. Otherwise an update
+/// goes on beside it.
 pub fn decide(wish: Wish, members: &[Member]) -> Vec<Deed> {
     let wanted = wish.start..wish.start + wish.replicas;
     let find = |number: i32| members.iter().find(|member| member.number == number);
@@ -84,13 +85,10 @@ pub fn decide(wish: Wish, members: &[Member]) -> Vec<Deed> {
             deeds.push(Deed::ScaleDown(member.number));
         }
     }
-    if !deeds.is_empty() {
-        return deeds;
-    }
     let Some(partition) = wish.partition else { return deeds };
     for number in wanted.rev().take_while(|number| *number - wish.start >= partition) {
         let Some(member) = find(number) else { break };
-        if !member.is_up_to_date && !member.is_terminating {
+        if !member.is_up_to_date && !member.is_terminating && !deeds.contains(&Deed::Renew(number)) {
             deeds.push(Deed::Update(number));
             break;
         }
@@ -119,6 +117,11 @@ mod tests {
         assert_eq!(decide(WISH, &[well(0), well(1), well(2)]), []);
         let parallel = Wish { is_parallel: true, ..WISH };
         assert_eq!(decide(parallel, &[well(1)]), [Deed::Create(0), Deed::Create(2)]);
+        let old = |number| Member { is_up_to_date: false, ..well(number) };
+        assert_eq!(decide(parallel, &[old(1), old(2)]), [Deed::Create(0), Deed::Update(2)]);
+        assert_eq!(decide(parallel, &[old(0), old(1)]), [Deed::Create(2)], "it is not ready yet");
+        let ended = Member { is_finished: true, is_available: false, ..old(2) };
+        assert_eq!(decide(parallel, &[old(0), old(1), ended]), [Deed::Renew(2)]);
     }
 
     #[test]
@@ -134,6 +137,8 @@ mod tests {
         assert_eq!(decide(WISH, &all), [Deed::ScaleDown(4)]);
         let parallel = Wish { is_parallel: true, ..WISH };
         assert_eq!(decide(parallel, &all), [Deed::ScaleDown(4), Deed::ScaleDown(3)]);
+        let old: Vec<Member> = all.iter().map(|it| Member { is_up_to_date: false, ..*it }).collect();
+        assert_eq!(decide(parallel, &old), [Deed::ScaleDown(4), Deed::ScaleDown(3), Deed::Update(2)]);
     }
 
     /// Of several sick ones above, the lowest goes, and nothing while a higher one is sick and another waits.

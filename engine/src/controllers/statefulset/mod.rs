@@ -1,6 +1,7 @@
 //! The StatefulSet controller: pods with numbers, one after the other.
 //!
-//! Mirrors `pkg/controller/statefulset`, v1.36. Fidelity: no volume claims, `maxUnavailable` counts as 1.
+//! Mirrors `pkg/controller/statefulset`, v1.36. Fidelity: no volume claims. `maxUnavailable`
+//! counts as 1: its feature gate is off in v1.36.
 
 mod decide;
 
@@ -114,8 +115,8 @@ impl<'a> Seen<'a> {
                 status.updated_replicas += i32::from(revision_of(pod) == &*self.history.present);
             }
         }
-        if let [Deed::Update(number)] = self.deeds[..]
-            && self.pod(number).is_some_and(|pod| revision_of(pod) == current)
+        if let Some(Deed::Update(number)) = self.deeds.last()
+            && self.pod(*number).is_some_and(|pod| revision_of(pod) == current)
         {
             status.current_replicas -= 1;
         }
