@@ -30,7 +30,8 @@ fn readout() -> View {
     let wants =
         move || {
             summary.with(|it| {
-                if it.subject.is_empty() { "want".to_owned() } else { [it.subject.as_str(), " wants"].concat() }
+                let verb = if it.subject.ends_with(" workloads") { " want" } else { " wants" };
+                [it.subject.as_str(), verb].concat()
             })
         };
     view! {
