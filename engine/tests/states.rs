@@ -6,8 +6,8 @@ mod lab;
 use std::collections::BTreeMap;
 
 use lab::{Lab, instant};
-use loopscope_engine::environment::Behavior;
 use loopscope_engine::api::{Kind, ObjectKey};
+use loopscope_engine::environment::Behavior;
 use loopscope_engine::view::{self, BEHAVIORS, Convergence, NodeClass, PodClass};
 use loopscope_engine::world::{Command, NodeSetup, Subject};
 
@@ -159,7 +159,8 @@ fn every_behavior_of_the_menu_does_what_it_says() {
         let behavior = view::behavior(&image, index);
         lab.command(Command::SetBehavior { subject: Subject::Image(image.clone()), behavior });
         let probe = "{tcpSocket: {port: 80}, periodSeconds: 1}";
-        let probes = format!("readinessProbe: {probe}, livenessProbe: {probe}");
+        let kind = if index == 5 { "livenessProbe" } else { "readinessProbe" };
+        let probes = format!("{kind}: {probe}");
         lab.pod(&name(index), &format!("{{containers: [{{name: app, image: '{image}', {probes}}}]}}"));
         let key = ObjectKey::new(Kind::Pod, "default", name(index).as_str());
         let inspection = view::inspect(&lab.simulation, &key).expect("it is there");

@@ -47,7 +47,9 @@ impl Session {
     /// Switches on one more machine.
     pub fn add_node(self) {
         let number = self.with_core(|core| core.sim.machines().len() + 1).unwrap_or(1);
-        self.act(Command::AddNode { node: NodeSetup::named(["node-", number.to_string().as_str()].concat(), "4", "8Gi") });
+        self.act(Command::AddNode {
+            node: NodeSetup::named(["node-", number.to_string().as_str()].concat(), "4", "8Gi"),
+        });
     }
 
     /// Applies the editor's text. Says whether it was accepted.

@@ -3,8 +3,8 @@ use std::collections::VecDeque;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
-    CauseLink, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, PodRow, StoreView,
-    Summary,
+    CauseLink, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, PodRow,
+    StoreView, Summary,
 };
 
 use crate::ui::{SharedState, State};

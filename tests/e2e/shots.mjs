@@ -15,7 +15,7 @@ const settle = 500;
 async function picture({ page, lab }, name) {
   await page.waitForTimeout(settle);
   const path = `${folder}/${name}.png`;
-  await page.screenshot({ path, fullPage: true });
+  await page.screenshot({ path });
   console.log(path);
   const wide = await lab.sidewaysOverflow();
   if (wide > 0) console.log(`  note: ${wide} px wider than the window`);
@@ -45,21 +45,22 @@ try {
   await opened.lab.ready();
   await everyState(opened.lab);
   await podOn(opened.lab, 'buggy').click();
-  for (const [width, height] of sizes) {
+  await opened.page.waitForTimeout(9_000); // the messages leave
+  for (const [width, height] of [[1440, 900], [1440, 1500], [768, 1900], [320, 1900]]) {
     await opened.page.setViewportSize({ width, height });
     for (const colorScheme of ['light', 'dark']) {
       await opened.page.emulateMedia({ colorScheme });
-      await picture(opened, `states-${width}-${colorScheme}`);
+      await picture(opened, `states-${width}x${height}-${colorScheme}`);
       if (colorScheme === 'dark') continue;
       const tabs = opened.page.getByRole('navigation', { name: 'Parts' });
       if (await tabs.isVisible()) {
         for (const tab of ['Loops', 'Inspect', 'Map']) {
           await tabs.getByRole('button', { name: tab }).click();
-          await picture(opened, `states-${width}-${tab.toLowerCase()}`);
+          await picture(opened, `states-${width}x${height}-${tab.toLowerCase()}`);
         }
       }
       await opened.lab.map().getByRole('button', { name: 'Table' }).click();
-      await picture(opened, `states-${width}-table`);
+      await picture(opened, `states-${width}x${height}-table`);
       await opened.lab.map().getByRole('button', { name: 'Table' }).click();
     }
   }

@@ -119,10 +119,11 @@ pub fn job(it: &Job) -> (Vec<CompareRow>, Phrase) {
         fact("active", format!("at most {at_once}"), status.active.to_string(), false),
         fact("failed", format!("at most {limit}"), status.failed.to_string(), status.failed > limit),
     ];
-    rows.extend(image_rows(&it.spec.template.spec.containers, "same", false).into_iter().map(|row| CompareRow {
-        edit: None,
-        ..row
-    }));
+    rows.extend(
+        image_rows(&it.spec.template.spec.containers, "same", false)
+            .into_iter()
+            .map(|row| CompareRow { edit: None, ..row }),
+    );
     let is = |kind: &str| condition(&status.conditions, kind).is_some_and(Condition::is_true);
     let verdict = match condition(&status.conditions, "Failed").filter(|it| it.is_true()) {
         Some(failed) => format!("**Failed.** {}", failed.message),
@@ -146,10 +147,7 @@ pub fn service(simulation: &Simulation, it: &Service) -> (Vec<CompareRow>, Phras
         ready += n_ready;
     }
     let selects: Vec<String> = it.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let rows = vec![
-        fact("selects", selects.join(", "), format!("{} ready", pods_word(ready)), all > ready),
-        fact("address", "one", it.spec.cluster_ip.clone(), it.spec.cluster_ip.is_empty()),
-    ];
+    let rows = vec![fact("selects", selects.join(", "), format!("{} ready", pods_word(ready)), all > ready)];
     let verdict = match ready {
         0 => "**Nobody serves it.**".into(),
         n => format!("**{}** of {all} would get its traffic.", pods_word(n)),

@@ -5,6 +5,7 @@ use super::compare::{daemon_set, endpoint_slice, job, pod, service, stateful_set
 use super::map::faults;
 use super::programs::programs;
 use super::words::age;
+use super::workloads::is_own;
 use super::{CompareRow, ConditionRow, Edit, Inspection, ObjectEvent, Phrase, RunningContainer, to_yaml};
 use crate::api::{
     Condition, Container, ContainerState, ContainerStatus, Deployment, Kind, Name, Node, Object, ObjectKey, Pod,
@@ -35,6 +36,7 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
         Object::Node(it) => node(simulation, it),
         Object::PodDisruptionBudget(it) => budget(it),
         Object::ResourceQuota(it) => quota(it),
+        _ if object.meta().deletion_timestamp.is_some() => (Vec::new(), "**On its way out.**".into()),
         _ => (Vec::new(), stored(key.kind)),
     };
     let meta = object.meta();
@@ -56,7 +58,7 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
         owns,
         events: events(simulation, key),
         yaml: to_yaml(&object.to_value()),
-        can_delete: !matches!(key.kind, Kind::Node | Kind::Namespace | Kind::Lease),
+        can_delete: !matches!(key.kind, Kind::Node | Kind::Lease) && is_own(key),
         resource_version: meta.resource_version,
         faults: object
             .as_node()
@@ -160,7 +162,10 @@ fn deployment(it: &Deployment) -> (Vec<CompareRow>, Phrase) {
     let verdict = match missing {
         0 if old == 0 && status.replicas == wanted => "**As asked.** Nothing to do.".to_string(),
         0 => format!("**Rolling out.** {} of the old template to go.", pods_word(old.max(0))),
-        n if n > 0 => format!("**{} short.** {} not ready yet.", pods_word(n), pods_word(status.unavailable_replicas)),
+        n if n > 0 && status.unavailable_replicas > 0 => {
+            format!("**{} short.** {} not ready yet.", pods_word(n), pods_word(status.unavailable_replicas))
+        }
+        n if n > 0 => format!("**{} short.**", pods_word(n)),
         n => format!("**{} too many.**", pods_word(-n)),
     };
     (rows, verdict.into())
@@ -282,8 +287,10 @@ fn conditions(object: &Object) -> Vec<ConditionRow> {
         Object::PodDisruptionBudget(it) => &it.status.conditions,
         _ => &[],
     };
-    let is_bad_when_true =
-        |kind: &str| kind.ends_with("Pressure") || matches!(kind, "ReplicaFailure" | "DisruptionTarget" | "Failed" | "FailureTarget" | "Suspended");
+    let is_bad_when_true = |kind: &str| {
+        kind.ends_with("Pressure")
+            || matches!(kind, "ReplicaFailure" | "DisruptionTarget" | "Failed" | "FailureTarget" | "Suspended")
+    };
     all.iter()
         .map(|condition| ConditionRow {
             kind: condition.kind.clone(),

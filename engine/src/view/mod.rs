@@ -22,6 +22,6 @@ pub use inspect::inspect;
 pub use model::*;
 pub use pods::{classify, status_word};
 pub use programs::{BEHAVIORS, behavior};
-pub use workloads::{first_key, objects};
 pub use words::age;
+pub use workloads::{first_key, objects};
 pub use yaml::to_yaml;

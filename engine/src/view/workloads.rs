@@ -9,8 +9,7 @@ use crate::sim::sort_by;
 use crate::world::Simulation;
 
 /// Kinds that ask for pods, in the order in which the first of them is looked at.
-const KINDS: [Kind; 6] =
-    [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::Job, Kind::ReplicaSet, Kind::Pod];
+const KINDS: [Kind; 6] = [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::Job, Kind::ReplicaSet, Kind::Pod];
 
 /// Something that asks for pods, and that nothing else made.
 pub struct Workload<'a> {
@@ -58,7 +57,8 @@ fn workload(object: &Object) -> Option<Workload<'_>> {
 
 /// A Job wants pods until enough of them have succeeded.
 fn runs_wanted(job: &Job) -> i32 {
-    let is_over = job.status.conditions.iter().any(|it| matches!(it.kind.as_str(), "Complete" | "Failed") && it.is_true());
+    let is_over =
+        job.status.conditions.iter().any(|it| matches!(it.kind.as_str(), "Complete" | "Failed") && it.is_true());
     if is_over || job.spec.suspend == Some(true) {
         return 0;
     }
@@ -87,14 +87,20 @@ pub fn first_key(simulation: &Simulation) -> Option<ObjectKey> {
 
 /// The objects that are not on the map, apart from what is there in every cluster.
 pub fn objects(simulation: &Simulation) -> Vec<ObjectKey> {
-    let is_own = |key: &&ObjectKey| match key.kind {
-        Kind::Pod | Kind::Node | Kind::Lease | Kind::ControllerRevision => false,
+    let is_listed = |key: &&ObjectKey| {
+        !matches!(key.kind, Kind::Pod | Kind::Node | Kind::Lease | Kind::ControllerRevision) && is_own(key)
+    };
+    let mut keys: Vec<ObjectKey> =
+        simulation.api().objects().iter().map(|(key, _)| key).filter(is_listed).cloned().collect();
+    sort_by(&mut keys, |a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+    keys
+}
+
+/// It is not one of those that every cluster has.
+pub fn is_own(key: &ObjectKey) -> bool {
+    match key.kind {
         Kind::Namespace => !(*key.name == *"default" || key.name.starts_with("kube-")),
         Kind::PriorityClass => !key.name.starts_with("system-"),
         _ => true,
-    };
-    let mut keys: Vec<ObjectKey> =
-        simulation.api().objects().iter().map(|(key, _)| key).filter(is_own).cloned().collect();
-    sort_by(&mut keys, |a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
-    keys
+    }
 }

@@ -81,7 +81,7 @@ pub fn actions() -> View {
     let buttons = move || {
         let all = facts.get().map(|it| it.all()).unwrap_or_default();
         let button = |(words, shape, command): (String, &'static str, Command)| {
-            let is_drastic = shape == "#i-trash" || words.starts_with("Kill");
+            let is_drastic = matches!(words.as_str(), "Kill node" | "Remove node" | "Delete pod");
             let class = if is_drastic { "btn btn-s btn-danger" } else { "btn btn-s" };
             let shape = (!shape.is_empty()).then(|| icon("i i12", shape));
             view! {

@@ -26,7 +26,7 @@ pub fn map() -> View {
     view! {
         <section class="map" id="map" tabindex="-1" aria-labelledby="h-map">
             <div class="panel-h">
-                <h2 class="h" id="h-map">"Map"</h2><span class="sub">{counts}</span>
+                <h2 class="h" id="h-map">"Map"</h2><span class="sub map-count">{counts}</span>
                 <ul class="legend" aria-label="Pods by state">{move || board.counts.with(legend)}</ul>
                 <span class="sub map-hint">{move || hint(session)}</span>
                 <div class="map-acts">
