@@ -1,8 +1,9 @@
 use leptos::prelude::*;
+use loopscope_engine::view::PodClass;
 use web_sys::HtmlDialogElement;
 
 use super::shortcuts::{KEYS, set_single_keys, single_keys_on};
-use crate::atoms::icon;
+use crate::atoms::{icon, pod_class_name, pod_icon};
 use crate::ui::{At, State, View, view};
 
 /// What one sees, and the keys.
@@ -25,7 +26,7 @@ pub fn help_dialog(open: State<bool>) -> View {
                     {icon("i", "#i-x")}
                 </button>
             </header>
-            <div class="help">{story()}{keys()}</div>
+            <div class="help">{story()}{states()}{keys()}</div>
         </dialog>
     }
 }
@@ -43,6 +44,43 @@ fn story() -> View {
         </ul>
         <p>"A whole turn takes milliseconds. At a readable speed time slows down while loops act, and is real time in between."</p>
         <p>"Delete a pod, change the replicas, kill a node: the loops answer. What is simulated follows Kubernetes 1.36."</p>
+    }
+}
+
+/// Every shape of a pod and of a node, and what it says.
+fn states() -> View {
+    let row = |(class, means): (PodClass, &'static str)| {
+        let (color, shape) = pod_icon(class);
+        view! { <li>{icon(color, shape)}<b>{pod_class_name(class)}</b><span class="sub">{means}</span></li> }
+    };
+    let node = |(shape, name, means): (&'static str, &'static str, &'static str)| {
+        view! { <li>{icon("i", shape)}<b>{name}</b><span class="sub">{means}</span></li> }
+    };
+    view! {
+        <h3 class="h">"Pods"</h3>
+        <ul class="help-states">
+            {[
+                (PodClass::Pending, "no node yet"),
+                (PodClass::Creating, "its containers are being made"),
+                (PodClass::NotReady, "runs, a probe says no"),
+                (PodClass::Ready, "runs and serves"),
+                (PodClass::Terminating, "told to stop"),
+                (PodClass::CrashLoop, "ends again and again"),
+                (PodClass::ImageError, "its image cannot be had"),
+                (PodClass::Failed, "ended badly"),
+                (PodClass::Completed, "ended well"),
+                (PodClass::Unknown, "its node is silent"),
+            ].map(row)}
+        </ul>
+        <h3 class="h">"Nodes"</h3>
+        <ul class="help-states">
+            {[
+                ("#node-ready", "Ready", "its kubelet reports"),
+                ("#node-notready", "NotReady", "its kubelet says so itself"),
+                ("#node-cordoned", "Cordoned", "takes no new pods"),
+                ("#node-unreachable", "Unreachable", "its kubelet is silent"),
+            ].map(node)}
+        </ul>
     }
 }
 

@@ -4,7 +4,7 @@ use crate::session::{Part, Session};
 use crate::ui::State;
 
 /// One shortcut as the help dialog lists it.
-pub const KEYS: [(&str, &str); 14] = [
+pub const KEYS: [(&str, &str); 15] = [
     ("Space, K", "Play or pause"),
     ("→, .", "Next event"),
     ("Shift+→", "Next act of a loop"),
@@ -16,6 +16,7 @@ pub const KEYS: [(&str, &str); 14] = [
     ("Delete", "Delete the focused pod"),
     ("E", "Edit the manifest"),
     ("I", "Go to the inspector"),
+    ("T", "Map as a table"),
     ("D", "Dark or light theme"),
     ("Esc", "Pause"),
     ("?", "This help"),
@@ -62,6 +63,7 @@ fn handle(session: Session, key: &Key, help_open: State<bool>) -> bool {
             session.focus.open(Part::Inspect);
             platform::next_frame(|| platform::focus_by_id("h-insp"));
         }
+        "t" | "T" => session.board.table.put(!session.board.table.get_untracked()),
         "d" | "D" => platform::click("theme"),
         "?" => help_open.set(true),
         "Escape" => session.pause(),

@@ -27,12 +27,12 @@ fn readout() -> View {
     let summary = session().board.summary;
     let part = move |read: fn(&Summary) -> i32| summary.with(read).to_string();
     let is_off = move || summary.with(|it| it.difference() != 0);
-    let wants =
-        move || {
-            summary.with(|it| {
-                if it.subject.is_empty() { "want".to_owned() } else { [it.subject.as_str(), " wants"].concat() }
-            })
-        };
+    let wants = move || {
+        summary.with(|it| {
+            let verb = if it.subject.ends_with(" workloads") { " want" } else { " wants" };
+            [it.subject.as_str(), verb].concat()
+        })
+    };
     view! {
         <section class="readout" aria-label="Want and is">
             <dl class="ro">

@@ -2,7 +2,7 @@ use loopscope_engine::api::ObjectKey;
 use loopscope_engine::manifest::{self, Diagnostic, Severity};
 use loopscope_engine::sim::sort_by;
 use loopscope_engine::view;
-use loopscope_engine::world::{Command, Outcome};
+use loopscope_engine::world::{Command, NodeSetup, Outcome};
 
 use super::{Session, Toast, Tone};
 
@@ -27,8 +27,7 @@ impl Session {
     }
 
     pub fn delete(self, key: ObjectKey) {
-        self.board.meddled.put(true);
-        self.act(Command::delete((&key).into()));
+        self.meddle(Command::delete((&key).into()));
     }
 
     pub fn scale(self, key: ObjectKey, replicas: i32) {
@@ -39,13 +38,18 @@ impl Session {
         self.act(Command::SetImage { target: (&key).into(), container, image });
     }
 
-    pub fn kill_node(self, node: String) {
+    /// Does something on purpose that the loops have to answer.
+    pub fn meddle(self, command: Command) {
         self.board.meddled.put(true);
-        self.act(Command::StopNode { node });
+        self.act(command);
     }
 
-    pub fn restore_node(self, node: String) {
-        self.act(Command::StartNode { node });
+    /// Switches on one more machine.
+    pub fn add_node(self) {
+        let number = self.with_core(|core| core.sim.machines().len() + 1).unwrap_or(1);
+        self.act(Command::AddNode {
+            node: NodeSetup::named(["node-", number.to_string().as_str()].concat(), "4", "8Gi"),
+        });
     }
 
     /// Applies the editor's text. Says whether it was accepted.
@@ -76,7 +80,7 @@ impl Session {
         }
     }
 
-    /// Shows the first Deployment in the inspector.
+    /// Shows the first workload in the inspector.
     pub fn select_first(self) {
         let first = self.with_core(|core| view::first_key(&core.sim)).flatten();
         self.focus.selected.put(first);

@@ -24,6 +24,7 @@ impl Core {
         let inspection =
             focus.selected.with_untracked(|key| key.as_ref().and_then(|key| view::inspect(&self.sim, key)));
         focus.inspection.put(inspection);
+        focus.objects.put(view::objects(&self.sim));
         let seq = session.transport.seq.get_untracked();
         if at_once || seq != self.details_seq {
             self.details_seq = seq;

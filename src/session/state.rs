@@ -3,8 +3,8 @@ use std::collections::VecDeque;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
-    CauseLink, Convergence, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, PodRow, StoreView,
-    Summary,
+    CauseLink, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, PodRow,
+    StoreView, Summary,
 };
 
 use crate::ui::{SharedState, State};
@@ -92,7 +92,10 @@ pub struct Board {
     pub unscheduled: State<Vec<PodEntry>>,
     pub unscheduled_message: State<Option<String>>,
     pub n_pods: State<usize>,
+    pub counts: State<Counts>,
     pub compact: State<bool>,
+    /// The map is shown as a table.
+    pub table: State<bool>,
     /// The pod that Tab leads to.
     pub rover: State<Option<Uid>>,
     /// Something has been deleted or broken on purpose, so that nobody needs to be told how.
@@ -109,7 +112,7 @@ impl Board {
             slots: Vec::new(),
             more_slots: 0,
         };
-        let store = StoreView { resource_version: 0, watches: 0, in_flight: None };
+        let store = StoreView { resource_version: 0, watches: 0, in_flight: None, are_up: [true; 2] };
         Self {
             summary: State::new(summary),
             now: State::new(None),
@@ -120,7 +123,9 @@ impl Board {
             unscheduled: State::new(Vec::new()),
             unscheduled_message: State::new(None),
             n_pods: State::new(0),
+            counts: State::new(Vec::new()),
             compact: State::new(false),
+            table: State::new(false),
             rover: State::new(None),
             meddled: State::new(false),
         }
@@ -128,6 +133,7 @@ impl Board {
 
     pub(super) fn put_map_facts(&self, map: &MapView, compact_from: usize) {
         self.n_pods.put(map.n_pods);
+        self.counts.put(map.counts.clone());
         self.compact.put(map.n_pods >= compact_from);
         self.unscheduled_message.put(map.unscheduled_message.clone());
     }
@@ -168,6 +174,8 @@ pub struct Focus {
     pub selected: State<Option<ObjectKey>>,
     /// The selected object, while it exists.
     pub inspection: State<Option<Inspection>>,
+    /// The objects that are not on the map.
+    pub objects: State<Vec<ObjectKey>>,
     pub tab: State<InspectTab>,
     /// The event whose causes are shown, with them.
     pub event: State<Option<(u64, Vec<CauseLink>)>>,
@@ -183,6 +191,7 @@ impl Focus {
         Self {
             selected: State::new(selected),
             inspection: State::new(None),
+            objects: State::new(Vec::new()),
             tab: State::new(InspectTab::Compare),
             event: State::new(None),
             events: State::new(Vec::new()),

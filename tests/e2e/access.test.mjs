@@ -16,8 +16,10 @@ labTest('everything of the first story can be done with the keyboard', async ({ 
 
   // Tab leads to one pod of the map, arrows to the others.
   for (let i = 0; i < 40 && !/^Pod /.test((await focused(page)) ?? ''); i += 1) await page.keyboard.press('Tab');
+  assert.match(await focused(page), /^Pod /);
+  await page.keyboard.press('Home');
   const first = await focused(page);
-  assert.match(first, /^Pod /);
+  assert.match(first, /^Pod .*node-1/);
   await page.keyboard.press('PageDown');
   const second = await focused(page);
   assert.match(second, /^Pod .*node-2/);

@@ -1,6 +1,8 @@
-// `cargo xtask shots`: the page at three sizes in both colour schemes, into target/shots/.
+// `cargo xtask shots`: the page at three sizes in both colour schemes, into target/shots/: as it is first seen, and
+// with every pod and node state on it.
 import { mkdirSync } from 'node:fs';
 import { launchBrowser, openPage, startServer } from './harness.mjs';
+import { everyState, podOn } from './states.mjs';
 
 const folder = process.env.LOOPSCOPE_SHOTS ?? 'target/shots';
 const sizes = [
@@ -9,6 +11,15 @@ const sizes = [
   [320, 640],
 ];
 const settle = 500;
+
+async function picture({ page, lab }, name) {
+  await page.waitForTimeout(settle);
+  const path = `${folder}/${name}.png`;
+  await page.screenshot({ path });
+  console.log(path);
+  const wide = await lab.sidewaysOverflow();
+  if (wide > 0) console.log(`  note: ${wide} px wider than the window`);
+}
 
 mkdirSync(folder, { recursive: true });
 const server = await startServer('/');
@@ -30,6 +41,31 @@ try {
       await opened.context.close();
     }
   }
+  const opened = await openPage(browser, server.url);
+  await opened.lab.ready();
+  await everyState(opened.lab);
+  await podOn(opened.lab, 'buggy').click();
+  await opened.page.waitForTimeout(9_000); // the messages leave
+  for (const [width, height] of [[1440, 900], [1440, 1500], [768, 1900], [320, 1900]]) {
+    await opened.page.setViewportSize({ width, height });
+    for (const colorScheme of ['light', 'dark']) {
+      await opened.page.emulateMedia({ colorScheme });
+      await picture(opened, `states-${width}x${height}-${colorScheme}`);
+      if (colorScheme === 'dark') continue;
+      const tabs = opened.page.getByRole('navigation', { name: 'Parts' });
+      if (await tabs.isVisible()) {
+        for (const tab of ['Loops', 'Inspect', 'Map']) {
+          await tabs.getByRole('button', { name: tab }).click();
+          await picture(opened, `states-${width}x${height}-${tab.toLowerCase()}`);
+        }
+      }
+      await opened.lab.map().getByRole('button', { name: 'Table' }).click();
+      await picture(opened, `states-${width}x${height}-table`);
+      await opened.lab.map().getByRole('button', { name: 'Table' }).click();
+    }
+  }
+  for (const problem of opened.problems) console.error(`  ${problem}`);
+  failed ||= opened.problems.length > 0;
 } finally {
   await browser.close();
   await server.stop();

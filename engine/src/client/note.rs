@@ -71,9 +71,9 @@ impl From<String> for Arg {
     }
 }
 
-/// The part of a pod's name that tells it from its siblings.
+/// The part of a pod's name that tells it from its siblings: its five random letters, where it has them.
 pub fn short_name(name: &str) -> &str {
-    name.rsplit('-').next().unwrap_or(name)
+    name.rsplit('-').next().filter(|tail| tail.len() == 5).unwrap_or(name)
 }
 
 impl fmt::Display for Arg {

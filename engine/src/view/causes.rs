@@ -56,8 +56,13 @@ pub fn why(simulation: &Simulation, seq: u64) -> Vec<CauseLink> {
         .into_iter()
         .map(|event| {
             let after_ms = before.replace(event.at).map(|before| event.at.since(before).0);
-            let is_you = matches!(event.what, What::Commanded(_));
-            CauseLink { seq: event.seq.0, text: as_cause(simulation, &event.what), after_ms, is_you }
+            CauseLink {
+                seq: event.seq.0,
+                text: as_cause(simulation, &event.what),
+                after_ms,
+                is_you: matches!(event.what, What::Commanded(_)),
+                is_yours: simulation.is_yours(event.seq),
+            }
         })
         .collect()
 }

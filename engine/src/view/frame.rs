@@ -1,13 +1,10 @@
 //! One instant as a whole.
 
-use std::rc::Rc;
-
 use super::loops::{loop_rows, now_line, store};
 use super::map::map;
-use super::pods::{classify, node_of, pods_of};
+use super::pods::{classify, node_of};
+use super::workloads::workloads;
 use super::{Convergence, Frame, PodClass, Summary};
-use crate::api::{Deployment, Kind, Object, ObjectKey, condition};
-use crate::controllers::deployment::status::is_complete;
 use crate::sim::sort_by;
 use crate::world::Simulation;
 
@@ -24,33 +21,23 @@ pub fn frame(simulation: &Simulation) -> Frame {
     }
 }
 
-fn deployments(simulation: &Simulation) -> impl Iterator<Item = &Rc<Deployment>> {
-    simulation.api().objects().of_kind(Kind::Deployment).filter_map(Object::as_deployment)
-}
-
-/// What to select at first: the first Deployment.
-pub fn first_key(simulation: &Simulation) -> Option<ObjectKey> {
-    simulation.api().objects().of_kind(Kind::Deployment).map(Object::key).min_by(|a, b| a.name.cmp(&b.name))
-}
-
 fn summary(simulation: &Simulation) -> Summary {
     let (mut want, mut ready) = (0, 0);
     let mut classes = Vec::new();
-    let mut is_complete_everywhere = true;
-    let mut is_stuck = false;
+    let (mut is_complete, mut is_stuck) = (true, false);
     let mut names = Vec::new();
-    for deployment in deployments(simulation) {
-        want += deployment.spec.wanted();
-        names.push(deployment.metadata.name.clone());
+    for workload in workloads(simulation) {
+        want += workload.wants;
+        names.push(workload.object.meta().name.clone());
         let mut mine = 0;
-        for pod in pods_of(simulation, deployment.metadata.uid).filter(|pod| pod.is_active()) {
+        for pod in workload.pods(simulation).filter(|pod| pod.is_active()) {
             let class = classify(pod, node_of(simulation, &pod.spec.node_name));
             mine += i32::from(class == PodClass::Ready);
             classes.push(class);
         }
         ready += mine;
-        is_complete_everywhere &= is_complete(deployment, &deployment.status) && mine == deployment.spec.wanted();
-        is_stuck |= condition(&deployment.status.conditions, "Progressing").is_some_and(|it| !it.is_true());
+        is_complete &= workload.is_current && mine == workload.wants;
+        is_stuck |= workload.is_stuck;
     }
     sort_by(&mut classes, Ord::cmp);
     let missing = usize::try_from(want).unwrap_or(0).saturating_sub(classes.len());
@@ -58,8 +45,8 @@ fn summary(simulation: &Simulation) -> Summary {
     let slots: Vec<PodClass> = shown.clone().take(Summary::MAX_SLOTS).collect();
     let convergence = match names.len() {
         0 => Convergence::Empty,
-        _ if is_complete_everywhere => Convergence::Converged,
         _ if is_stuck => Convergence::Stuck,
+        _ if is_complete => Convergence::Converged,
         _ => Convergence::Converging,
     };
     let subject = match names.as_slice() {

@@ -1,11 +1,15 @@
 //! One object: what is wanted beside what is.
 
 use super::causes::why;
+use super::compare::{daemon_set, endpoint_slice, job, pod, service, stateful_set};
+use super::map::faults;
+use super::programs::programs;
 use super::words::age;
-use super::{CompareRow, ConditionRow, Edit, Inspection, ObjectEvent, Phrase, to_yaml};
+use super::workloads::is_own;
+use super::{CompareRow, ConditionRow, Edit, Inspection, ObjectEvent, Phrase, RunningContainer, to_yaml};
 use crate::api::{
-    Condition, Container, ContainerState, Deployment, Kind, Name, Node, Object, ObjectKey, Pod, PodDisruptionBudget,
-    ReplicaSet, ResourceQuota, Support,
+    Condition, Container, ContainerState, ContainerStatus, Deployment, Kind, Name, Node, Object, ObjectKey, Pod,
+    PodDisruptionBudget, ReplicaSet, ResourceQuota, Support,
 };
 use crate::controllers::deployment::rolling::max_unavailable;
 use crate::sim::sort_by;
@@ -23,10 +27,16 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
     let (rows, verdict) = match object {
         Object::Deployment(it) => deployment(it),
         Object::ReplicaSet(it) => replica_set(it),
-        Object::Pod(it) => pod(it),
+        Object::StatefulSet(it) => stateful_set(it),
+        Object::DaemonSet(it) => daemon_set(it),
+        Object::Job(it) => job(it),
+        Object::Service(it) => service(simulation, it),
+        Object::EndpointSlice(it) => endpoint_slice(it),
+        Object::Pod(it) => pod(it, super::pods::node_of(simulation, &it.spec.node_name)),
         Object::Node(it) => node(simulation, it),
         Object::PodDisruptionBudget(it) => budget(it),
         Object::ResourceQuota(it) => quota(it),
+        _ if object.meta().deletion_timestamp.is_some() => (Vec::new(), "**On its way out.**".into()),
         _ => (Vec::new(), stored(key.kind)),
     };
     let meta = object.meta();
@@ -48,13 +58,15 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
         owns,
         events: events(simulation, key),
         yaml: to_yaml(&object.to_value()),
-        can_delete: !matches!(key.kind, Kind::Node | Kind::Namespace | Kind::Lease),
+        can_delete: !matches!(key.kind, Kind::Node | Kind::Lease) && is_own(key),
         resource_version: meta.resource_version,
-        is_stopped: simulation
-            .machines()
-            .get(&key.name)
-            .filter(|_| key.kind == Kind::Node)
-            .map(|machine| !machine.is_on),
+        faults: object
+            .as_node()
+            .filter(|_| simulation.machines().contains_key(&key.name))
+            .map(|node| faults(simulation, node)),
+        containers: object.as_pod().map(|pod| running(pod)).unwrap_or_default(),
+        programs: programs(simulation, object),
+        can_roll_back: key.kind == Kind::Deployment && objects.owned(meta.uid, Kind::ReplicaSet).nth(1).is_some(),
         key: key.clone(),
     })
 }
@@ -74,7 +86,14 @@ fn events(simulation: &Simulation, key: &ObjectKey) -> Vec<ObjectEvent> {
     all.split_off(all.len().saturating_sub(MAX_EVENTS))
 }
 
-fn row(field: &str, want: impl Into<Phrase>, is: impl Into<Phrase>, short_by: i64) -> CompareRow {
+/// The containers of a pod that a person can reach.
+fn running(pod: &Pod) -> Vec<RunningContainer> {
+    let runs = |status: &&ContainerStatus| matches!(status.state, ContainerState::Running(_));
+    let found = pod.status.container_statuses.iter().filter(runs);
+    found.map(|status| RunningContainer { name: status.name.to_string(), is_ready: status.ready }).collect()
+}
+
+pub(super) fn row(field: &str, want: impl Into<Phrase>, is: impl Into<Phrase>, short_by: i64) -> CompareRow {
     let differs = match short_by {
         0 => "no".into(),
         n if n > 0 => format!("{n} short"),
@@ -83,16 +102,16 @@ fn row(field: &str, want: impl Into<Phrase>, is: impl Into<Phrase>, short_by: i6
     CompareRow { field: field.into(), want: want.into(), edit: None, is: is.into(), differs, is_off: short_by != 0 }
 }
 
-fn fact(field: &str, want: impl Into<Phrase>, is: impl Into<Phrase>, is_off: bool) -> CompareRow {
+pub(super) fn fact(field: &str, want: impl Into<Phrase>, is: impl Into<Phrase>, is_off: bool) -> CompareRow {
     let differs = if is_off { "yes" } else { "no" };
     CompareRow { field: field.into(), want: want.into(), edit: None, is: is.into(), differs: differs.into(), is_off }
 }
 
-fn pods_word(n: i32) -> String {
+pub(super) fn pods_word(n: i32) -> String {
     if n == 1 { "1 pod".into() } else { format!("{n} pods") }
 }
 
-fn image_rows(containers: &[Container], is: &str, is_off: bool) -> Vec<CompareRow> {
+pub(super) fn image_rows(containers: &[Container], is: &str, is_off: bool) -> Vec<CompareRow> {
     let only = containers.len() == 1;
     containers
         .iter()
@@ -143,7 +162,10 @@ fn deployment(it: &Deployment) -> (Vec<CompareRow>, Phrase) {
     let verdict = match missing {
         0 if old == 0 && status.replicas == wanted => "**As asked.** Nothing to do.".to_string(),
         0 => format!("**Rolling out.** {} of the old template to go.", pods_word(old.max(0))),
-        n if n > 0 => format!("**{} short.** {} not ready yet.", pods_word(n), pods_word(status.unavailable_replicas)),
+        n if n > 0 && status.unavailable_replicas > 0 => {
+            format!("**{} short.** {} not ready yet.", pods_word(n), pods_word(status.unavailable_replicas))
+        }
+        n if n > 0 => format!("**{} short.**", pods_word(n)),
         n => format!("**{} too many.**", pods_word(-n)),
     };
     (rows, verdict.into())
@@ -185,37 +207,6 @@ fn replica_set(it: &ReplicaSet) -> (Vec<CompareRow>, Phrase) {
     (rows, verdict.into())
 }
 
-fn pod(it: &Pod) -> (Vec<CompareRow>, Phrase) {
-    let node = if it.is_assigned() { it.spec.node_name.to_string() } else { "any that fits".into() };
-    let placed = if it.is_assigned() { it.spec.node_name.to_string() } else { "none yet".into() };
-    let mut rows = vec![
-        fact("node", node, placed, !it.is_assigned()),
-        fact("phase", "Running", it.status.phase.clone(), it.status.phase != "Running"),
-        fact("ready", "True", if it.is_ready() { "True" } else { "False" }, !it.is_ready()),
-    ];
-    for container in &it.spec.containers {
-        let status = it.status.container_statuses.iter().find(|status| status.name == container.name);
-        let (is, is_off) = match status.map(|status| &status.state) {
-            Some(ContainerState::Running(_)) => ("running".to_string(), false),
-            Some(ContainerState::Waiting(waiting)) => (waiting.reason.to_string(), true),
-            Some(ContainerState::Terminated(ended)) => (format!("{}, code {}", ended.reason, ended.exit_code), true),
-            None => ("not there".into(), true),
-        };
-        rows.push(fact(&container.name, container.image.clone(), is, is_off));
-    }
-    rows.push(fact("restarts", "0", it.restarts().to_string(), it.restarts() > 0));
-    let verdict = if it.is_terminating() {
-        "**On its way out.** It no longer counts."
-    } else if it.is_ready() {
-        "**As asked.** It counts as ready."
-    } else if !it.is_assigned() {
-        "**Waits for a node.**"
-    } else {
-        "**Not ready yet.** It does not count."
-    };
-    (rows, verdict.into())
-}
-
 fn node(simulation: &Simulation, it: &Node) -> (Vec<CompareRow>, Phrase) {
     let usage = simulation.api().objects().usage(&it.metadata.name);
     let mebi = 1024 * 1024;
@@ -238,7 +229,10 @@ fn node(simulation: &Simulation, it: &Node) -> (Vec<CompareRow>, Phrase) {
     for taint in &it.spec.taints {
         rows.push(fact("taint", "none", format!("{}:{}", taint.key, taint.effect), true));
     }
+    let faults = faults(simulation, it);
     let verdict = match it.readiness() {
+        "True" if faults.is_stopped => "**Off**, and nobody has noticed yet.",
+        "True" if faults.is_cut => "**Cut off**, and nobody has noticed yet. Its containers go on.",
         "True" if it.spec.unschedulable => "**Cordoned.** No new pods.",
         "True" => "**As asked.** Its kubelet reports every 10 s.",
         "False" => "**Not ready**, its kubelet says.",
@@ -285,14 +279,18 @@ fn conditions(object: &Object) -> Vec<ConditionRow> {
     let all: &[Condition] = match object {
         Object::Deployment(it) => &it.status.conditions,
         Object::ReplicaSet(it) => &it.status.conditions,
+        Object::StatefulSet(it) => &it.status.conditions,
+        Object::Job(it) => &it.status.conditions,
         Object::Pod(it) => &it.status.conditions,
         Object::Node(it) => &it.status.conditions,
         Object::Namespace(it) => &it.status.conditions,
         Object::PodDisruptionBudget(it) => &it.status.conditions,
         _ => &[],
     };
-    let is_bad_when_true =
-        |kind: &str| kind.ends_with("Pressure") || matches!(kind, "ReplicaFailure" | "DisruptionTarget");
+    let is_bad_when_true = |kind: &str| {
+        kind.ends_with("Pressure")
+            || matches!(kind, "ReplicaFailure" | "DisruptionTarget" | "Failed" | "FailureTarget" | "Suspended")
+    };
     all.iter()
         .map(|condition| ConditionRow {
             kind: condition.kind.to_string(),

@@ -211,5 +211,7 @@ pub fn store(simulation: &Simulation) -> StoreView {
         }
         (LoopId(by.0), text)
     });
-    StoreView { resource_version: simulation.api().version(), watches: watches.sum(), in_flight }
+    let is_up = |kind| simulation.processes().iter().any(|process| process.kind == kind && process.is_up);
+    let are_up = [is_up(ProcessKind::ControllerManager), is_up(ProcessKind::Scheduler)];
+    StoreView { resource_version: simulation.api().version(), watches: watches.sum(), in_flight, are_up }
 }

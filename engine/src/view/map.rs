@@ -1,7 +1,7 @@
 //! Where the pods are.
 
 use super::pods::row;
-use super::{Capacity, MapView, NodeCard, NodeClass, PodRow};
+use super::{Capacity, Counts, MapView, NodeCard, NodeClass, NodeFaults, PodRow};
 use crate::api::{Kind, MicroTime, Name, Node, Object, ObjectKey, Pod, condition};
 use crate::apiserver::Verb;
 use crate::sim::sort_by;
@@ -31,8 +31,31 @@ pub fn map(simulation: &Simulation) -> MapView {
         unscheduled.push(row);
     }
     by_name(&mut unscheduled);
-    let n_pods = objects.of_kind(Kind::Pod).count();
-    MapView { nodes, unscheduled, unscheduled_message: message, n_pods }
+    let all = || nodes.iter().flat_map(|node| &node.pods).chain(&unscheduled);
+    let (n_pods, counts) = (all().count(), count(all()));
+    MapView { nodes, unscheduled, unscheduled_message: message, n_pods, counts }
+}
+
+fn count<'a>(rows: impl Iterator<Item = &'a PodRow>) -> Counts {
+    let mut counts: Counts = Vec::new();
+    for row in rows {
+        match counts.iter_mut().find(|(class, _)| *class == row.class) {
+            Some((_, n)) => *n += 1,
+            None => counts.push((row.class, 1)),
+        }
+    }
+    sort_by(&mut counts, |a, b| b.0.cmp(&a.0));
+    counts
+}
+
+/// What is really so with a node.
+pub fn faults(simulation: &Simulation, node: &Node) -> NodeFaults {
+    let name = &node.metadata.name;
+    NodeFaults {
+        is_stopped: simulation.machines().get(name).is_some_and(|machine| !machine.is_on),
+        is_cut: simulation.is_cut(name),
+        is_cordoned: node.spec.unschedulable,
+    }
 }
 
 fn by_name(rows: &mut Vec<PodRow>) {
@@ -65,11 +88,13 @@ fn card(simulation: &Simulation, node: &Node) -> NodeCard {
         _ if node.spec.unschedulable => NodeClass::Cordoned,
         _ => NodeClass::Ready,
     };
-    let word = match class {
-        NodeClass::Ready => "Ready",
-        NodeClass::NotReady => "NotReady",
-        NodeClass::Unreachable => "Unreachable",
-        NodeClass::Cordoned => "Cordoned",
+    let word = match (class, node.spec.unschedulable) {
+        (NodeClass::Ready, _) => "Ready",
+        (NodeClass::NotReady, false) => "NotReady",
+        (NodeClass::NotReady, true) => "NotReady, cordoned",
+        (NodeClass::Unreachable, false) => "Unreachable",
+        (NodeClass::Unreachable, true) => "Unreachable, cordoned",
+        (NodeClass::Cordoned, _) => "Cordoned",
     };
     let lease = ObjectKey::new(Kind::Lease, "kube-node-lease", name.clone());
     let renewed = objects.get(&lease).and_then(Object::as_lease).and_then(|lease| lease.spec.renew_time);
@@ -83,10 +108,11 @@ fn card(simulation: &Simulation, node: &Node) -> NodeCard {
         key: ObjectKey::node(name.clone()),
         class,
         word: word.into(),
-        is_stopped: simulation.machines().get(name).is_some_and(|machine| !machine.is_on),
+        faults: faults(simulation, node),
         last_heard,
         cpu: Capacity { used: usage.cpu_milli, total: node.allocatable("cpu").milli() },
         memory: Capacity { used: usage.memory_bytes / mebi, total: node.allocatable("memory").units() / mebi },
+        counts: count(pods.iter()),
         pods,
         message: message(simulation, node, class),
     }
@@ -98,11 +124,16 @@ fn message(simulation: &Simulation, node: &Node, class: NodeClass) -> Option<Str
     if class == NodeClass::Unreachable {
         return Some(outlook(simulation, node));
     }
-    if simulation.is_cut(name) {
-        return Some(format!("{name} is cut off; the API server has not noticed yet."));
+    let faults = faults(simulation, node);
+    if faults.is_stopped || faults.is_cut {
+        let how = if faults.is_stopped { "off" } else { "cut off" };
+        return Some(format!("{name} is {how}; the API server has not noticed yet."));
     }
-    let ready = condition(&node.status.conditions, "Ready").filter(|_| class == NodeClass::NotReady)?;
-    Some(ready.message.to_string())
+    match class {
+        NodeClass::NotReady => condition(&node.status.conditions, "Ready").map(|ready| ready.message.to_string()),
+        NodeClass::Cordoned => Some("Takes no new pods.".into()),
+        _ => None,
+    }
 }
 
 /// What is known of an unreachable node, and what will come of it.

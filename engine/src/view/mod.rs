@@ -4,19 +4,24 @@
 //! playing show the same.
 
 mod causes;
+mod compare;
 mod frame;
 mod inspect;
 mod loops;
 mod map;
 mod model;
 mod pods;
+mod programs;
 mod words;
+mod workloads;
 mod yaml;
 
 pub use causes::{event, events, why};
-pub use frame::{announce, first_key, frame};
+pub use frame::{announce, frame};
 pub use inspect::inspect;
 pub use model::*;
 pub use pods::{classify, status_word};
+pub use programs::{BEHAVIORS, behavior};
 pub use words::age;
+pub use workloads::{first_key, objects};
 pub use yaml::to_yaml;

@@ -164,6 +164,8 @@ pub struct StoreView {
     pub watches: usize,
     /// `POST pods/web-6d4cf56db6-qk5ms/binding`, with the loop it comes from.
     pub in_flight: Option<(LoopId, String)>,
+    /// The controller manager and the scheduler are up.
+    pub are_up: [bool; 2],
 }
 
 /// A countdown drawn as an arc.
@@ -185,6 +187,10 @@ pub struct PodRow {
     /// `Ready`, `Crash loop 3`, `Unknown 48 s`
     pub word: String,
     pub countdown: Option<Countdown>,
+    /// STATUS, READY and RESTARTS as `kubectl get pods` prints them.
+    pub status: String,
+    pub ready: String,
+    pub restarts: i32,
     /// It exists, or goes, because of something the person did.
     pub is_yours: bool,
     /// The whole sentence for assistive technology.
@@ -208,20 +214,33 @@ pub struct Capacity {
     pub total: i64,
 }
 
+/// How a node stands, whatever the API server believes, and what can be done about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NodeFaults {
+    /// The machine is off.
+    pub is_stopped: bool,
+    /// The machine is cut off from the API server.
+    pub is_cut: bool,
+    pub is_cordoned: bool,
+}
+
+/// How many pods of each class there are, the worst first.
+pub type Counts = Vec<(PodClass, usize)>;
+
 /// One node in the map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NodeCard {
     pub key: ObjectKey,
     pub class: NodeClass,
-    /// `Ready`, `Unreachable`
+    /// `Ready`, `Unreachable, cordoned`
     pub word: String,
-    /// The machine is really off, whatever the API server believes.
-    pub is_stopped: bool,
+    pub faults: NodeFaults,
     /// `last heard 98 s ago`, where it is late.
     pub last_heard: Option<String>,
     pub cpu: Capacity,
     pub memory: Capacity,
     pub pods: Vec<PodRow>,
+    pub counts: Counts,
     /// `The API server shows what node-3 last said. Evicted in 252 s if it stays silent.`
     pub message: Option<String>,
 }
@@ -234,6 +253,7 @@ pub struct MapView {
     /// Why the unscheduled wait, in the scheduler's words.
     pub unscheduled_message: Option<String>,
     pub n_pods: usize,
+    pub counts: Counts,
 }
 
 /// What a field's cell lets a person change.
@@ -262,7 +282,10 @@ pub struct CauseLink {
     pub text: String,
     /// Milliseconds since the link before.
     pub after_ms: Option<u64>,
+    /// A person's command.
     pub is_you: bool,
+    /// It is, or follows from, a person's command.
+    pub is_yours: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -302,8 +325,29 @@ pub struct Inspection {
     pub can_delete: bool,
     /// Its current resourceVersion; nothing about it changed while this stays.
     pub resource_version: u64,
-    /// For a node: whether its machine is off.
-    pub is_stopped: Option<bool>,
+    /// For a node with a machine.
+    pub faults: Option<NodeFaults>,
+    /// For a pod: what can be done to its containers.
+    pub containers: Vec<RunningContainer>,
+    /// The programs of its images.
+    pub programs: Vec<Program>,
+    /// It has a revision to go back to.
+    pub can_roll_back: bool,
+}
+
+/// A container that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunningContainer {
+    pub name: String,
+    pub is_ready: bool,
+}
+
+/// An image, and how its programs behave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Program {
+    pub image: String,
+    /// Index into [`super::BEHAVIORS`]; none of them where a scenario described it.
+    pub behavior: Option<usize>,
 }
 
 /// How an event is marked in lists and on lanes.

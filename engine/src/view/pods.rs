@@ -16,7 +16,7 @@ pub fn status_word(pod: &Pod) -> String {
 }
 
 /// Why a pod is as it is, whether or not it is to go.
-fn reason(pod: &Pod) -> String {
+pub fn reason(pod: &Pod) -> String {
     if let Some(word) = init_word(pod) {
         return word;
     }
@@ -98,16 +98,31 @@ pub fn row(simulation: &Simulation, pod: &Pod, node: Option<&Node>) -> PodRow {
     let countdown = countdown(simulation, pod, class);
     let word = word(simulation, pod, class, node);
     let place = if pod.is_assigned() { pod.spec.node_name.to_string() } else { "no node".into() };
+    let status = status_word(pod);
     let mut label = format!("Pod {}, {word}, {place}", pod.metadata.name);
+    if matches!(class, PodClass::ImageError | PodClass::CrashLoop | PodClass::Failed) && status != word {
+        label.push_str(&format!(", {status}"));
+    }
     if let Some(countdown) = countdown {
-        let what = if class == PodClass::Terminating { "of grace left" } else { "until the next try" };
+        let what = match class {
+            PodClass::Terminating => "of grace left",
+            PodClass::NotReady => "until the next probe",
+            _ => "until the next try",
+        };
         label.push_str(&format!(", {} seconds {what}", countdown.left_ms.div_ceil(1000)));
     }
-    if pod.restarts() > 0 {
-        label.push_str(&format!(", {} restarts", pod.restarts()));
+    let restarts = pod.restarts();
+    match restarts {
+        0 => {}
+        1 => label.push_str(", 1 restart"),
+        n => label.push_str(&format!(", {n} restarts")),
     }
+    let n_ready = pod.status.container_statuses.iter().filter(|it| it.ready).count();
     PodRow {
         uid: pod.metadata.uid,
+        status,
+        ready: format!("{n_ready}/{}", pod.spec.containers.len()),
+        restarts,
         is_yours: simulation.origin(&key).is_some_and(|seq| simulation.is_yours(seq)),
         arriving_at: None,
         key,
@@ -162,6 +177,14 @@ fn countdown(simulation: &Simulation, pod: &Pod, class: PodClass) -> Option<Coun
             })?;
             let left_ms = until.since(simulation.now()).0.min(total.0);
             (total.0 > 0).then_some(Countdown { left_ms, total_ms: total.0 })
+        }
+        PodClass::NotReady => {
+            let status = pod.status.container_statuses.iter().find(|it| !it.ready)?;
+            let container = pod.spec.containers.iter().find(|it| it.name == status.name)?;
+            let total_ms = container.readiness_probe.as_ref()?.period_ms().max(1);
+            let record = simulation.machines().get(&pod.spec.node_name)?.runtime.pods.get(&pod.metadata.uid)?;
+            let passed = simulation.now().since(record.created).0 % total_ms;
+            Some(Countdown { left_ms: total_ms - passed, total_ms })
         }
         _ => None,
     }

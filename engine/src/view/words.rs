@@ -18,9 +18,9 @@ pub fn loop_name(simulation: &Simulation, at: LoopIndex) -> String {
 /// `pod 4kx7m`, `ReplicaSet web-6d4cf56db6`
 fn named(key: &ObjectKey) -> String {
     match key.kind {
-        Kind::Pod => format!("pod {}", short(key)),
+        Kind::Pod => format!("pod {}", short(key)).trim_end().to_owned(),
         Kind::Node => key.name.to_string(),
-        kind => format!("{} {}", kind.name(), key.name),
+        kind => format!("{} {}", kind.name(), key.name).trim_end().to_owned(),
     }
 }
 

@@ -1,17 +1,17 @@
 //! One object: its spec beside its status.
 
+mod actions;
 mod compare;
 mod facts;
 mod why;
 
 use leptos::prelude::*;
-use loopscope_engine::api::Kind;
 use loopscope_engine::view::Inspection;
-use web_sys::Event;
 
-use crate::atoms::{icon, phrase, yes};
+use crate::atoms::{phrase, yes};
 use crate::session::{InspectTab, Session, session};
 use crate::ui::{Derived, View, memo, view, when};
+use actions::actions;
 use compare::compare;
 use facts::facts;
 use why::why;
@@ -68,37 +68,6 @@ fn tabs() -> View {
             {choice("Compare", InspectTab::Compare)}{choice("YAML", InspectTab::Yaml)}
         </div>
     }
-}
-
-/// What a person may do to the object.
-fn actions() -> View {
-    let session = session();
-    let facts = part(session, |it| Some((it.key.clone(), it.can_delete, it.is_stopped)));
-    let buttons = move || {
-        let (key, can_delete, is_stopped) = facts.get()?;
-        let node = key.name.to_string();
-        let switch = is_stopped.map(|stopped| {
-            let (verb, class) =
-                if stopped { ("Restore node", "btn btn-s") } else { ("Kill node", "btn btn-s btn-danger") };
-            let act = move |_: Event| {
-                if stopped { session.restore_node(node.clone()) } else { session.kill_node(node.clone()) }
-            };
-            view! { <button class=class type="button" on:click=act>{icon("i i12", "#i-power")}{verb}</button> }
-        });
-        let delete = can_delete.then(|| {
-            let (kind, class) = match key.kind {
-                Kind::Pod => ("pod", "btn btn-s btn-danger"),
-                kind => (kind.name(), "btn btn-s"),
-            };
-            view! {
-                <button class=class type="button" on:click={move |_| session.delete(key.clone())}>
-                    {icon("i i12", "#i-trash")}{["Delete ", kind].concat()}
-                </button>
-            }
-        });
-        Some(view! { {switch} {delete} })
-    };
-    view! { <div class="insp-acts" role="group" aria-label="Actions">{buttons}</div> }
 }
 
 fn verdict() -> View {

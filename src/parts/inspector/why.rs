@@ -49,7 +49,7 @@ fn chain(links: &[CauseLink], whole: State<bool>) -> View {
         let is_last = Some(seq) == last;
         let delay = link.after_ms.map(|ms| ["+", duration(ms).as_str()].concat());
         view! {
-            <li class:is-you={link.is_you}>
+            <li class:is-you={link.is_you} class:is-yours={link.is_yours}>
                 <span class="no">"#" {seq}</span>
                 <button
                     type="button" class:here=is_last aria-current={is_last.then_some("true")} title={link.text.clone()}
@@ -64,10 +64,11 @@ fn chain(links: &[CauseLink], whole: State<bool>) -> View {
         return links.iter().map(link).collect();
     }
     let (head, tail) = links.split_at(1);
+    let is_yours = head.iter().any(|link| link.is_yours);
     let text = [n_hidden.to_string().as_str(), " more between"].concat();
     view! {
         {head.iter().map(link).collect::<View>()}
-        <li class="between">
+        <li class="between" class:is-yours=is_yours>
             <span class="no">"…"</span>
             <button type="button" class="sub" on:click={move |_| whole.set(true)}>{text}</button>
         </li>

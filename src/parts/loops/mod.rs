@@ -2,6 +2,8 @@
 
 mod row;
 
+use loopscope_engine::world::Command;
+
 use crate::atoms::{icon, phrase, yes};
 use crate::session::{LoopEntry, session};
 use crate::ui::{Content, View, each, memo, view};
@@ -89,7 +91,26 @@ fn store() -> View {
         <div class="store">
             <p><b>"API server"</b> " rv " <b>{move || store.with(|it| it.resource_version)}</b></p>
             <p class="store-watch">{move || store.with(|it| it.watches)} " watches"</p>
+            <div class="procs">{switch("controllers", "kube-controller-manager", 0)}{switch("scheduler", "kube-scheduler", 1)}</div>
             <p class="flight" hidden={move || flight().is_none()}><span class="clip">{flight}</span></p>
         </div>
+    }
+}
+
+/// Stops a process whose loops are among the rows, and starts it again.
+fn switch(name: &'static str, process: &'static str, index: usize) -> View {
+    let session = session();
+    let store = session.board.store;
+    let is_up = memo(move || store.with(|it| it.are_up[index]));
+    let words = move || [if is_up.get() { "Stop " } else { "Start " }, name].concat();
+    let act = move |_| {
+        let process = process.to_owned();
+        session.meddle(match is_up.get_untracked() {
+            true => Command::StopController { process },
+            false => Command::StartController { process },
+        });
+    };
+    view! {
+        <button class="btn btn-s btn-quiet" type="button" title=process on:click=act>{icon("i i12", "#i-power")}<span>{words}</span></button>
     }
 }

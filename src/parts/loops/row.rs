@@ -25,10 +25,14 @@ pub fn loop_row(entry: LoopEntry, shown: Derived<Vec<LoopEntry>>) -> View {
             from.and_then(place).zip(place(id))
         })
     });
+    let is_quiet = memo(move || {
+        let is_active = shown.with(|rows| rows.iter().any(|row| row.id == id && row.is_active));
+        !is_active && row.with(|row| row.cells.iter().all(Option::is_none))
+    });
     let sends = move || sender.get().is_some_and(|(from, here)| from == here);
     let passes = move || sender.get().is_some_and(|(from, here)| from < here);
     view! {
-        <li class="loop" class:is-acting=is_current class:is-lit=is_lit>
+        <li class="loop" class:is-acting=is_current class:is-lit=is_lit class:is-quiet={move || is_quiet.get()}>
             {identity(row, lit)}
             <span class="wire wire-in" aria-hidden="true"><span class="tip"></span></span>
             {chips(row)}

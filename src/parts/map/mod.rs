@@ -3,15 +3,16 @@
 mod keys;
 mod node;
 mod pod;
+mod table;
 
 use loopscope_engine::view::Convergence;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlUListElement};
 
-use crate::atoms::{icon, plural};
+use crate::atoms::{icon, plural, yes};
 use crate::session::{Part, Session, session};
 use crate::ui::{At, View, each, view, when};
-use node::{node_view, unscheduled};
+use node::{legend, node_view, unscheduled};
 
 pub fn map() -> View {
     let session = session();
@@ -25,10 +26,29 @@ pub fn map() -> View {
     view! {
         <section class="map" id="map" tabindex="-1" aria-labelledby="h-map">
             <div class="panel-h">
-                <h2 class="h" id="h-map">"Map"</h2><span class="sub">{counts}</span>
+                <h2 class="h" id="h-map">"Map"</h2><span class="sub map-count">{counts}</span>
+                <ul class="legend" aria-label="Pods by state">{move || board.counts.with(legend)}</ul>
                 <span class="sub map-hint">{move || hint(session)}</span>
+                <div class="map-acts">
+                    <button class="btn btn-s btn-quiet" type="button" on:click={move |_| session.add_node()}>
+                        {icon("i i12", "#i-plus")}"Add node"
+                    </button>
+                    <button
+                        class="btn btn-s btn-quiet" type="button" title="Show as table (T)" aria-pressed={move || yes(board.table.get())}
+                        on:click={move |_| board.table.put(!board.table.get_untracked())}
+                    >"Table"</button>
+                </div>
             </div>
             {when(is_empty, empty)}
+            {when(move || board.table.get(), table::table)}
+            {when(move || !board.table.get(), move || tiles(session, list))}
+        </section>
+    }
+}
+
+fn tiles(session: Session, list: At<HtmlUListElement>) -> View {
+    let board = session.board;
+    view! {
             <ul
                 class="nodes" class:is-compact={move || board.compact.get()} at=list
                 on:keydown={move |event| keys::on_key(session, list, event.unchecked_ref())}
@@ -36,7 +56,6 @@ pub fn map() -> View {
                 {each(move || board.nodes.get(), |node| node.key.name.to_string(), node_view)}
                 {unscheduled()}
             </ul>
-        </section>
     }
 }
 

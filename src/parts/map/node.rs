@@ -1,7 +1,8 @@
-use loopscope_engine::view::{Capacity, NodeCard, NodeClass};
+use loopscope_engine::view::{Capacity, Counts, NodeCard, NodeClass, PodClass};
+use loopscope_engine::world::Command;
 
 use super::pod::pod_view;
-use crate::atoms::{icon, icon_of, plural};
+use crate::atoms::{icon, icon_of, plural, pod_class_name, pod_icon};
 use crate::session::{NodeEntry, PodEntry, session};
 use crate::ui::{State, View, each, memo, view, when};
 
@@ -29,18 +30,36 @@ pub fn node_view(node: NodeEntry) -> View {
     }
 }
 
-fn head(card: State<NodeCard>) -> View {
-    let session = session();
-    let name = card.with_untracked(|it| it.key.name.to_string());
-    let key = card.with_untracked(|it| it.key.clone());
-    let class = memo(move || card.with(|it| it.class));
-    let is_stopped = memo(move || card.with(|it| it.is_stopped));
-    let shape = move || match class.get() {
+/// The shape of a node's state.
+pub fn node_shape(card: State<NodeCard>) -> impl Fn() -> &'static str + Copy + Send {
+    move || match card.with(|it| it.class) {
         NodeClass::Ready => "#node-ready",
         NodeClass::NotReady => "#node-notready",
         NodeClass::Unreachable => "#node-unreachable",
         NodeClass::Cordoned => "#node-cordoned",
+    }
+}
+
+/// Where pods have no words: how many are in the two states that matter most.
+fn worst(card: State<NodeCard>) -> View {
+    let counts = memo(move || card.with(|it| it.counts.iter().copied().take(2).collect::<Counts>()));
+    view! { <ul class="legend">{move || counts.with(legend)}</ul> }
+}
+
+/// Shapes with their number and word.
+pub fn legend(counts: &Counts) -> View {
+    let item = |(class, n): &(PodClass, usize)| {
+        let (color, shape) = pod_icon(*class);
+        view! { <li>{icon(color, shape)}<b>{*n}</b><span>{pod_class_name(*class)}</span></li> }
     };
+    counts.iter().map(item).collect()
+}
+
+fn head(card: State<NodeCard>) -> View {
+    let session = session();
+    let name = card.with_untracked(|it| it.key.name.to_string());
+    let key = card.with_untracked(|it| it.key.clone());
+    let is_stopped = memo(move || card.with(|it| it.faults.is_stopped));
     let verb = move || if is_stopped.get() { "Restore" } else { "Kill" };
     let label = {
         let name = name.clone();
@@ -49,16 +68,17 @@ fn head(card: State<NodeCard>) -> View {
     let switch = {
         let name = name.clone();
         move |_| match is_stopped.get_untracked() {
-            true => session.restore_node(name.clone()),
-            false => session.kill_node(name.clone()),
+            true => session.meddle(Command::StartNode { node: name.clone() }),
+            false => session.meddle(Command::StopNode { node: name.clone() }),
         }
     };
     view! {
         <div class="node-h">
             <h3><button class="link" type="button" title="Inspect the node" on:click={move |_| session.select(key.clone())}>{name}</button></h3>
             <span class="tag grow">
-                {icon_of(|| "i i12", shape)}<span class="clip">{move || card.with(|it| it.word.clone())}</span>
+                {icon_of(|| "i i12", node_shape(card))}<span class="clip">{move || card.with(|it| it.word.clone())}</span>
             </span>
+            {when(move || session.board.compact.get(), move || worst(card))}
             <button class="btn btn-s btn-quiet node-switch" type="button" aria-label=label on:click=switch>
                 {icon("i i12", "#i-power")}<span>{verb}</span>
             </button>

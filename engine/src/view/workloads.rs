@@ -1,0 +1,106 @@
+//! What asks for pods, and the other objects that can be looked at.
+
+use std::rc::Rc;
+
+use super::pods::pods_of;
+use crate::api::{Condition, Job, Kind, Object, ObjectKey, Pod, condition};
+use crate::controllers::deployment::status::is_complete;
+use crate::sim::sort_by;
+use crate::world::Simulation;
+
+/// Kinds that ask for pods, in the order in which the first of them is looked at.
+const KINDS: [Kind; 6] = [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::Job, Kind::ReplicaSet, Kind::Pod];
+
+/// Something that asks for pods, and that nothing else made.
+pub struct Workload<'a> {
+    pub object: &'a Object,
+    /// So many pods should be ready now.
+    pub wants: i32,
+    /// Its pods are of its newest template.
+    pub is_current: bool,
+    /// It gave up, or got nowhere within its deadline.
+    pub is_stuck: bool,
+}
+
+pub fn workloads(simulation: &Simulation) -> impl Iterator<Item = Workload<'_>> {
+    let of = |kind| simulation.api().objects().of_kind(kind);
+    KINDS.into_iter().flat_map(of).filter_map(workload)
+}
+
+fn workload(object: &Object) -> Option<Workload<'_>> {
+    if object.meta().controller().is_some() {
+        return None;
+    }
+    let is = |conditions: &[Condition], kind, status| condition(conditions, kind).is_some_and(|it| it.status == status);
+    let generation = object.meta().generation;
+    let (wants, is_current, is_stuck) = match object {
+        Object::Deployment(it) => {
+            (it.spec.wanted(), is_complete(it, &it.status), is(&it.status.conditions, "Progressing", "False"))
+        }
+        Object::ReplicaSet(it) => (it.spec.wanted(), it.status.observed_generation >= generation, false),
+        Object::StatefulSet(it) => {
+            let is_updated =
+                it.status.updated_replicas >= it.status.replicas || it.spec.update_strategy.kind == "OnDelete";
+            (it.spec.replicas.unwrap_or(1), it.status.observed_generation >= generation && is_updated, false)
+        }
+        Object::DaemonSet(it) => {
+            let status = &it.status;
+            let is_updated = status.updated_number_scheduled >= status.desired_number_scheduled;
+            (status.desired_number_scheduled, status.observed_generation >= generation && is_updated, false)
+        }
+        Object::Job(it) => (runs_wanted(it), true, is(&it.status.conditions, "Failed", "True")),
+        Object::Pod(it) => (i32::from(it.is_active()), true, false),
+        _ => return None,
+    };
+    Some(Workload { object, wants, is_current, is_stuck })
+}
+
+/// A Job wants pods until enough of them have succeeded.
+fn runs_wanted(job: &Job) -> i32 {
+    let is_over =
+        job.status.conditions.iter().any(|it| matches!(it.kind.as_str(), "Complete" | "Failed") && it.is_true());
+    if is_over || job.spec.suspend == Some(true) {
+        return 0;
+    }
+    let at_once = job.spec.parallelism.unwrap_or(1);
+    job.spec.completions.map_or(at_once, |n| (n - job.status.succeeded).clamp(0, at_once.max(0)))
+}
+
+impl Workload<'_> {
+    /// Its pods that still count.
+    pub fn pods<'a>(&'a self, simulation: &'a Simulation) -> Box<dyn Iterator<Item = &'a Rc<Pod>> + 'a> {
+        let uid = self.object.meta().uid;
+        match self.object {
+            Object::Pod(it) => Box::new(std::iter::once(it)),
+            Object::Deployment(_) => Box::new(pods_of(simulation, uid)),
+            _ => Box::new(simulation.api().objects().controlled_by(uid).filter_map(Object::as_pod)),
+        }
+    }
+}
+
+/// What to select at first: the first Deployment, or whatever else asks for pods.
+pub fn first_key(simulation: &Simulation) -> Option<ObjectKey> {
+    let objects = simulation.api().objects();
+    let first = |kind: Kind| objects.of_kind(kind).map(Object::key).min_by(|a, b| a.name.cmp(&b.name));
+    KINDS.into_iter().find_map(first)
+}
+
+/// The objects that are not on the map, apart from what is there in every cluster.
+pub fn objects(simulation: &Simulation) -> Vec<ObjectKey> {
+    let is_listed = |key: &&ObjectKey| {
+        !matches!(key.kind, Kind::Pod | Kind::Node | Kind::Lease | Kind::ControllerRevision) && is_own(key)
+    };
+    let mut keys: Vec<ObjectKey> =
+        simulation.api().objects().iter().map(|(key, _)| key).filter(is_listed).cloned().collect();
+    sort_by(&mut keys, |a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+    keys
+}
+
+/// It is not one of those that every cluster has.
+pub fn is_own(key: &ObjectKey) -> bool {
+    match key.kind {
+        Kind::Namespace => !(*key.name == *"default" || key.name.starts_with("kube-")),
+        Kind::PriorityClass => !key.name.starts_with("system-"),
+        _ => true,
+    }
+}

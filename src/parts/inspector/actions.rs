@@ -1,0 +1,156 @@
+use leptos::prelude::event_target_value;
+use loopscope_engine::api::{Kind, ObjectKey};
+use loopscope_engine::view::{BEHAVIORS, Inspection, NodeFaults, Program, RunningContainer, behavior};
+use loopscope_engine::world::{Command, Subject};
+
+use super::part;
+use crate::atoms::icon;
+use crate::session::session;
+use crate::ui::{View, view};
+
+#[derive(Clone, PartialEq)]
+struct Facts {
+    key: ObjectKey,
+    can_delete: bool,
+    can_roll_back: bool,
+    faults: Option<NodeFaults>,
+    containers: Vec<RunningContainer>,
+}
+
+impl Facts {
+    fn of(it: &Inspection) -> Self {
+        Self {
+            key: it.key.clone(),
+            can_delete: it.can_delete,
+            can_roll_back: it.can_roll_back,
+            faults: it.faults,
+            containers: it.containers.clone(),
+        }
+    }
+
+    /// What a person may do: the words, the shape before them, and the command.
+    fn all(&self) -> Vec<(String, &'static str, Command)> {
+        let (kind, name) = (self.key.kind, || self.key.name.to_string());
+        let mut all = Vec::new();
+        let mut add = |words: &str, shape, command| all.push((words.to_owned(), shape, command));
+        if let Some(NodeFaults { is_stopped, is_cut, is_cordoned }) = self.faults {
+            let node = name;
+            match is_stopped {
+                true => add("Restore node", "#i-power", Command::StartNode { node: node() }),
+                false => add("Kill node", "#i-power", Command::StopNode { node: node() }),
+            }
+            match is_cut {
+                true => add("Reconnect", "", Command::HealNode { node: node() }),
+                false => add("Cut off", "", Command::CutNode { node: node() }),
+            }
+            let words = if is_cordoned { "Uncordon" } else { "Cordon" };
+            add(words, "", Command::Cordon { node: node(), on: !is_cordoned });
+            add("Remove node", "#i-trash", Command::RemoveNode { node: node() });
+        }
+        if self.can_roll_back {
+            add("Roll back", "", Command::Rollback { target: (&self.key).into(), to_revision: 0 });
+        }
+        if self.can_delete {
+            let kind = if kind == Kind::Pod { "pod" } else { kind.name() };
+            add(&["Delete ", kind].concat(), "#i-trash", Command::delete((&self.key).into()));
+        }
+        if kind == Kind::Pod {
+            add("Evict", "", Command::Evict { target: (&self.key).into() });
+            let namespace = || self.key.namespace.to_string();
+            for container in &self.containers {
+                let words = if self.containers.len() == 1 { "container" } else { container.name.as_str() };
+                let (pod, container) = (name(), container.name.clone());
+                let command = Command::CrashContainer { namespace: namespace(), pod, container, code: 1 };
+                add(&["Crash ", words].concat(), "", command);
+            }
+            if !self.containers.is_empty() {
+                let ready = !self.containers.iter().all(|it| it.is_ready);
+                let words = if ready { "Make ready" } else { "Make unready" };
+                add(words, "", Command::SetReady { namespace: namespace(), pod: name(), ready });
+            }
+        }
+        all
+    }
+}
+
+/// What a person may do to the object, and to the programs of its images.
+pub fn actions() -> View {
+    let session = session();
+    let facts = part(session, |it| Some(Facts::of(it)));
+    let programs = part(session, |it| it.programs.clone());
+    let buttons = move || {
+        let all = facts.get().map(|it| it.all()).unwrap_or_default();
+        let button = |(words, shape, command): (String, &'static str, Command)| {
+            let is_drastic = matches!(words.as_str(), "Kill node" | "Remove node" | "Delete pod");
+            let class = if is_drastic { "btn btn-s btn-danger" } else { "btn btn-s" };
+            let shape = (!shape.is_empty()).then(|| icon("i i12", shape));
+            view! {
+                <button class=class type="button" on:click={move |_| session.meddle(command.clone())}>{shape}{words}</button>
+            }
+        };
+        all.into_iter().map(button).collect::<View>()
+    };
+    view! {
+        <div class="insp-acts" role="group" aria-label="Actions">{buttons}{other_objects()}</div>
+        <ul class="insp-sec programs" hidden={move || programs.with(Vec::is_empty)}>
+            {move || programs.with(|all| all.iter().map(program).collect::<View>())}
+        </ul>
+    }
+}
+
+/// How the programs of an image behave, wherever they run.
+fn program(program: &Program) -> View {
+    let session = session();
+    let image = program.image.clone();
+    let now = program.behavior;
+    let option = |(index, words): (usize, &&'static str)| {
+        view! { <option value={index.to_string()} prop:selected={now == Some(index)}>{*words}</option> }
+    };
+    let described = now.is_none().then(|| view! { <option prop:selected=true>"as the scenario says"</option> });
+    let options = BEHAVIORS.iter().enumerate().map(option).collect::<View>();
+    let label = ["Program of ", image.as_str()].concat();
+    let name = image.clone();
+    let change = move |event| {
+        let subject = Subject::Image(image.clone());
+        match event_target_value(&event).parse() {
+            Ok(0) => session.meddle(Command::RestoreBehavior { subject }),
+            Ok(index) => session.meddle(Command::SetBehavior { subject, behavior: behavior(&image, index) }),
+            Err(_) => {}
+        }
+    };
+    view! {
+        <li>
+            <span class="mono clip" title={name.clone()}>{name}</span>
+            <span class="pick pick-s"><select aria-label=label on:change=change>{described}{options}</select>{icon("i i12", "#i-down")}</span>
+        </li>
+    }
+}
+
+/// A way to whatever is not on the map.
+fn other_objects() -> View {
+    let session = session();
+    let objects = session.focus.objects;
+    let selected = session.focus.selected;
+    let option = move |(index, key): (usize, &ObjectKey)| {
+        let own = key.clone();
+        let is_on = move || selected.with(|it| it.as_ref() == Some(&own));
+        let words = [key.kind.name(), " ", &*key.name].concat();
+        view! { <option value={index.to_string()} prop:selected=is_on>{words}</option> }
+    };
+    let options = move || objects.with(|all| all.iter().enumerate().map(option).collect::<View>());
+    let is_elsewhere = move || objects.with(|all| selected.with(|it| it.as_ref().is_none_or(|it| !all.contains(it))));
+    let change = move |event| {
+        let index = event_target_value(&event).parse::<usize>().ok();
+        let key = index.and_then(|index| objects.with_untracked(|all| all.get(index).cloned()));
+        if let Some(key) = key {
+            session.select(key);
+        }
+    };
+    view! {
+        <span class="pick pick-s objects">
+            <select aria-label="Inspect another object" on:change=change>
+                <option prop:selected=is_elsewhere>"All objects"</option>{options}
+            </select>{icon("i i12", "#i-down")}
+        </span>
+    }
+}
