@@ -6,8 +6,15 @@ use serde::{Serialize, Serializer};
 use super::{Extra, Kind, Labels, Timestamp, record};
 
 /// A shared piece of text: names are copied often and changed never. `Arc`, since views carry names into the page.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Arc<str>);
+
+impl Clone for Name {
+    #[inline(never)]
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
 
 impl Name {
     pub fn as_str(&self) -> &str {
@@ -35,6 +42,7 @@ impl Default for Name {
 }
 
 impl From<&str> for Name {
+    #[inline(never)]
     fn from(text: &str) -> Self {
         Self(Arc::from(text))
     }
@@ -42,7 +50,7 @@ impl From<&str> for Name {
 
 impl From<String> for Name {
     fn from(text: String) -> Self {
-        Self(Arc::from(text))
+        text.as_str().into()
     }
 }
 

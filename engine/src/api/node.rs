@@ -1,6 +1,4 @@
-use std::collections::BTreeMap;
-
-use super::{Condition, Extra, MicroTime, ObjectMeta, Pod, Quantity, Timestamp, condition, record};
+use super::{Condition, Dict, Extra, MicroTime, ObjectMeta, Pod, Quantity, Timestamp, condition, record};
 
 /// `v1` Node.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,8 +33,8 @@ record!(Taint { effect "effect" always, key "key" always, time_added "timeAdded"
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeStatus {
-    pub allocatable: BTreeMap<String, Quantity>,
-    pub capacity: BTreeMap<String, Quantity>,
+    pub allocatable: Dict<Quantity>,
+    pub capacity: Dict<Quantity>,
     pub conditions: Vec<Condition>,
     pub extra: Extra,
 }

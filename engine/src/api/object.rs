@@ -7,19 +7,27 @@ use serde_json::Value;
 use super::{
     DaemonSet, DecodeError, Deployment, EndpointSlice, Field, Generic, Job, Kind, Lease, Name, Namespace, Node,
     ObjectMeta, Pod, PodDisruptionBudget, PriorityClass, ReplicaSet, ResourceQuota, Service, StatefulSet, read_value,
+    write_value,
 };
 
 /// Which object: kind, namespace (empty for cluster-scoped kinds) and name.
 ///
 /// Keys are ordered by kind and then by a hash: names of siblings begin alike, and comparing them letter by letter was
 /// the engine's largest single cost. Whatever a person sees is sorted by name where it is shown.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub struct ObjectKey {
     pub kind: Kind,
     #[serde(skip)]
     hash: u64,
     pub namespace: Name,
     pub name: Name,
+}
+
+impl Clone for ObjectKey {
+    #[inline(never)]
+    fn clone(&self) -> Self {
+        Self { kind: self.kind, hash: self.hash, namespace: self.namespace.clone(), name: self.name.clone() }
+    }
 }
 
 impl std::hash::Hash for ObjectKey {
@@ -37,7 +45,11 @@ fn hash_of(namespace: &str, name: &str) -> u64 {
 
 impl ObjectKey {
     pub fn new(kind: Kind, namespace: impl Into<Name>, name: impl Into<Name>) -> Self {
-        let (namespace, name) = (namespace.into(), name.into());
+        Self::of(kind, namespace.into(), name.into())
+    }
+
+    #[inline(never)]
+    fn of(kind: Kind, namespace: Name, name: Name) -> Self {
         Self { kind, hash: hash_of(&namespace, &name), namespace, name }
     }
 
@@ -135,7 +147,7 @@ impl Object {
 
     /// The object as the API writes it, with `apiVersion` and `kind`.
     pub fn to_value(&self) -> Value {
-        let mut value = each!(self, it => it.write_always());
+        let mut value = each!(self, it => write_value(&**it));
         if let Value::Object(map) = &mut value {
             map.insert("apiVersion".into(), self.kind().api_version().into());
             map.insert("kind".into(), self.kind().name().into());

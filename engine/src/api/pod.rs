@@ -1,10 +1,9 @@
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::Value;
 
 use super::{
-    Affinity, Condition, DecodeError, Extra, Field, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp,
+    Affinity, Condition, DecodeError, Dict, Extra, Field, IntOrPercent, Labels, Name, ObjectMeta, Quantity, Timestamp,
     TopologySpreadConstraint, condition, read_value, record,
 };
 
@@ -71,8 +70,8 @@ record!(Container {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceRequirements {
-    pub limits: BTreeMap<String, Quantity>,
-    pub requests: BTreeMap<String, Quantity>,
+    pub limits: Dict<Quantity>,
+    pub requests: Dict<Quantity>,
     pub extra: Extra,
 }
 
@@ -182,11 +181,11 @@ pub enum ContainerState {
 }
 
 impl Field for ContainerState {
-    fn write(&self) -> Option<Value> {
+    fn write(&mut self) -> Option<Value> {
         Some(self.write_always())
     }
 
-    fn write_always(&self) -> Value {
+    fn write_always(&mut self) -> Value {
         let (name, value) = match self {
             ContainerState::Waiting(it) => ("waiting", it.write_always()),
             ContainerState::Running(it) => ("running", it.write_always()),

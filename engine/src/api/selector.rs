@@ -1,8 +1,6 @@
-use std::collections::BTreeMap;
+use super::{Dict, record};
 
-use super::record;
-
-pub type Labels = BTreeMap<String, String>;
+pub type Labels = Dict<String>;
 
 /// `metav1.LabelSelector`. An empty selector selects everything.
 #[derive(Clone, Debug, Default, PartialEq)]

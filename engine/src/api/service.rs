@@ -1,6 +1,4 @@
-use std::collections::BTreeMap;
-
-use super::{Extra, IntOrPercent, Labels, Name, ObjectMeta, Uid, record};
+use super::{Dict, Extra, IntOrPercent, Labels, Name, ObjectMeta, Uid, record};
 
 /// `v1` Service.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -143,7 +141,7 @@ record!(ResourceQuota { metadata "metadata" always, spec "spec" always, status "
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceQuotaSpec {
-    pub hard: BTreeMap<String, super::Quantity>,
+    pub hard: Dict<super::Quantity>,
     pub extra: Extra,
 }
 
@@ -151,8 +149,8 @@ record!(ResourceQuotaSpec { hard "hard" } extra extra);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResourceQuotaStatus {
-    pub hard: BTreeMap<String, super::Quantity>,
-    pub used: BTreeMap<String, super::Quantity>,
+    pub hard: Dict<super::Quantity>,
+    pub used: Dict<super::Quantity>,
 }
 
 record!(ResourceQuotaStatus { hard "hard", used "used" });
@@ -207,7 +205,7 @@ pub struct PodDisruptionBudgetStatus {
     pub current_healthy: i32,
     pub desired_healthy: i32,
     /// Pods whose eviction was granted and has not been seen yet, with the time it was granted.
-    pub disrupted_pods: BTreeMap<String, super::Timestamp>,
+    pub disrupted_pods: Dict<super::Timestamp>,
     pub disruptions_allowed: i32,
     pub expected_pods: i32,
     pub observed_generation: i64,

@@ -4,14 +4,13 @@
 //! v1.36. Fidelity: quotas count pods and what they request or are limited to; quotas with scopes, and object counts
 //! other than pods, are not enforced.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::{Answer, ApiError, ApiServer, ChangeKind, Effect, Moment, Reason};
-use crate::api::{Kind, Name, Object, ObjectKey, Pod, PodSpec, PriorityClass, Quantity, ResourceQuota};
+use crate::api::{Dict, Kind, Name, Object, ObjectKey, Pod, PodSpec, PriorityClass, Quantity, ResourceQuota};
 
 /// Amounts by resource name.
-pub type Amounts = BTreeMap<String, Quantity>;
+pub type Amounts = Dict<Quantity>;
 
 /// What a quota may count of pods, with the resource of the containers and whether it is a limit
 /// (`pkg/quota/v1/evaluator/core/pods.go`).
@@ -242,7 +241,10 @@ mod tests {
     fn a_quota_counts_what_it_admits() {
         let cpu = quota(json!({"pods": "3", "requests.cpu": "1"}), json!({"pods": "2", "requests.cpu": "200m"}));
         let used = check_quota(&cpu, &pod(json!({"cpu": "100m"}))).unwrap().unwrap();
-        assert_eq!((used["pods"].to_string(), used["requests.cpu"].to_string()), ("3".into(), "300m".into()));
+        assert_eq!(
+            (used.get("pods"), used.get("requests.cpu")),
+            ("3".parse().ok().as_ref(), "300m".parse().ok().as_ref())
+        );
         assert_eq!(check_quota(&quota(json!({"services": "3"}), json!({})), &pod(json!({}))), Ok(None));
     }
 

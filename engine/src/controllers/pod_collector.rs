@@ -2,7 +2,6 @@
 //!
 //! Mirrors `pkg/controller/podgc/gc_controller.go`, v1.36.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Recorder;
@@ -12,7 +11,7 @@ use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, set_condition};
 use crate::apiserver::{Change, DeleteOptions, Objects, Verb};
 use crate::client::{Context, Facts, Wakeup};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time, sort_by};
 
 const PERIOD: Millis = Millis(20_000);
 /// A node must be gone for this long.
@@ -24,7 +23,7 @@ const THRESHOLD: usize = 12_500;
 #[derive(Clone, Debug, Default)]
 pub struct PodCollector {
     /// Nodes that pods name and that are not there, and when this was first seen.
-    missing: BTreeMap<Name, Time>,
+    missing: Map<Name, Time>,
 }
 
 impl Scripted for PodCollector {
@@ -45,7 +44,7 @@ impl Scripted for PodCollector {
         let missing: Vec<Name> = cache.missing_nodes().cloned().collect();
         self.missing.retain(|node, _| missing.contains(node));
         for node in missing {
-            self.missing.entry(node).or_insert(context.now);
+            self.missing.or_insert_with(node, || context.now);
         }
         let gone = self.missing.iter().filter(|(_, since)| context.now.since(**since) >= QUARANTINE);
         let orphans: Vec<Rc<Pod>> = gone.flat_map(|(node, _)| cache.pods_on(node)).cloned().collect();
@@ -86,7 +85,7 @@ fn surplus(cache: &Objects) -> Vec<Rc<Pod>> {
     let pods = cache.of_kind(Kind::Pod).filter_map(Object::as_pod);
     let mut ended: Vec<&Rc<Pod>> = pods.filter(|pod| pod.is_finished()).collect();
     let surplus = ended.len().saturating_sub(THRESHOLD);
-    ended.sort_by_key(|pod| pod.metadata.creation_timestamp);
+    sort_by(&mut ended, |a, b| a.metadata.creation_timestamp.cmp(&b.metadata.creation_timestamp));
     ended.into_iter().take(surplus).cloned().collect()
 }
 

@@ -4,11 +4,13 @@
 
 use std::rc::Rc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::CONTROLLER_MANAGER;
 use super::script::{Purpose, Script};
-use crate::api::{Field, Kind, LabelSelector, Object, ObjectKey, ObjectMeta, OwnerReference, Pod, PodTemplate};
+use crate::api::{
+    Kind, LabelSelector, Object, ObjectKey, ObjectMeta, OwnerReference, Pod, PodTemplate, fields, write_value,
+};
 use crate::apiserver::{Change, ChangeKind, DeleteOptions, Objects, PatchType, Request, Verb};
 use crate::client::{Action, Facts};
 use crate::note;
@@ -32,6 +34,12 @@ pub(super) fn pod_from(template: &PodTemplate, owner: &ObjectMeta, kind: Kind) -
         spec: Rc::clone(&template.spec),
         ..Pod::default()
     }
+}
+
+/// What a patch says of the finalizers when one of them goes.
+pub(super) fn finalizers_without(meta: &ObjectMeta, gone: &str) -> Value {
+    let left: Vec<Value> = meta.finalizers.iter().filter(|it| *it != gone).map(|it| it.as_str().into()).collect();
+    if left.is_empty() { Value::Null } else { Value::Array(left) }
 }
 
 pub(super) fn create(pod: Pod) -> (Action, Purpose) {
@@ -161,9 +169,9 @@ impl Claims {
 fn patch_owners(key: &ObjectKey, meta: &ObjectMeta, owners: &[&OwnerReference]) -> Action {
     let owners = match owners {
         [] => Value::Null,
-        owners => owners.iter().map(|owner| owner.write_always()).collect(),
+        owners => owners.iter().map(|owner| write_value(*owner)).collect(),
     };
-    let patch = json!({ "metadata": { "uid": meta.uid.to_string(), "ownerReferences": owners } });
+    let patch = fields([("metadata", fields([("uid", meta.uid.to_string().into()), ("ownerReferences", owners)]))]);
     request(Verb::Patch(key.clone(), PatchType::Merge, patch))
 }
 

@@ -6,23 +6,24 @@
 mod count;
 mod ttl;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub use count::{Backoff, Count, End, Wish, end, wanted};
 pub use ttl::TtlAfterFinished;
 
-use super::pods::{create_slowly, delete_all, pod_from, pod_key, request};
+use super::pods::{create_slowly, delete_all, finalizers_without, pod_from, pod_key, request};
 use super::replicaset::pods_to_delete;
 use super::script::{Purpose, Script, Scripted};
 use super::{Recorder, controller_key};
-use crate::api::{Condition, ContainerState, Job, JobStatus, Kind, Object, ObjectKey, Pod, Timestamp, condition};
+use crate::api::{
+    Condition, ContainerState, Job, JobStatus, Kind, Name, Object, ObjectKey, Pod, Timestamp, condition, fields,
+};
 use crate::apiserver::{Answer, Change, ChangeKind, EventDraft, Objects, PatchType, Verb};
 use crate::client::{Action, Arg, Context, Expectations, Facts, Wakeup, observe_pod_of};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Set, Time};
 
 const RECORDER: Recorder = Recorder("job-controller");
 /// On a pod whose end has not been counted yet.
@@ -36,9 +37,9 @@ const UNCOUNTED: &str = "uncountedTerminatedPods";
 #[derive(Clone, Debug, Default)]
 pub struct JobController {
     expectations: Expectations,
-    backoffs: BTreeMap<ObjectKey, Backoff>,
+    backoffs: Map<ObjectKey, Backoff>,
     /// As it will be once the status that counts the ended pods is written.
-    pending: BTreeMap<ObjectKey, Backoff>,
+    pending: Map<ObjectKey, Backoff>,
 }
 
 /// When a Job came to its end, well or not.
@@ -53,9 +54,7 @@ fn is_tracked(pod: &Pod) -> bool {
 }
 
 fn untrack(pod: &Pod) -> (Action, Purpose) {
-    let rest: Vec<&String> = pod.metadata.finalizers.iter().filter(|it| *it != FINALIZER).collect();
-    let rest = if rest.is_empty() { Value::Null } else { json!(rest) };
-    let patch = json!({ "metadata": { "finalizers": rest } });
+    let patch = fields([("metadata", fields([("finalizers", finalizers_without(&pod.metadata, FINALIZER))]))]);
     (request(Verb::Patch(pod_key(pod), PatchType::Merge, patch)), Purpose::Plain)
 }
 
@@ -68,9 +67,9 @@ fn ended_at(pod: &Pod, now: Timestamp) -> Timestamp {
     ends.max().unwrap_or(now)
 }
 
-fn uncounted(status: &JobStatus, which: &str) -> BTreeSet<String> {
+fn uncounted(status: &JobStatus, which: &str) -> Set<Name> {
     let list = status.extra.get(UNCOUNTED).and_then(|it| it.get(which)).and_then(Value::as_array);
-    list.into_iter().flatten().filter_map(|it| it.as_str().map(Into::into)).collect()
+    list.into_iter().flatten().filter_map(|it| Some((it.as_str()?.into(), ()))).collect()
 }
 
 /// What a turn looks at.
@@ -79,8 +78,8 @@ struct Seen<'a> {
     active: Vec<Rc<Pod>>,
     /// Ended pods that still carry the finalizer.
     tracked: Vec<&'a Rc<Pod>>,
-    succeeded: BTreeSet<String>,
-    failed: BTreeSet<String>,
+    succeeded: Set<Name>,
+    failed: Set<Name>,
     newly_ended: Vec<(Timestamp, bool)>,
     count: Count,
     wish: Wish,
@@ -109,11 +108,11 @@ impl<'a> Seen<'a> {
             // A pod that is being deleted counts as failed at once, whatever will become of it.
             let is_well = pod.status.phase == "Succeeded";
             let list = if is_well { &mut succeeded } else { &mut failed };
-            if list.insert(pod.metadata.uid.to_string()) {
+            if list.add(pod.metadata.uid.to_string().into()) {
                 newly_ended.push((ended_at(pod, context.wall), is_well));
             }
         }
-        let size = |set: &BTreeSet<String>| i32::try_from(set.len()).unwrap_or(i32::MAX);
+        let size = |set: &Set<Name>| i32::try_from(set.len()).unwrap_or(i32::MAX);
         count.active = i32::try_from(active.len()).unwrap_or(i32::MAX);
         count.succeeded = status.succeeded + size(&succeeded);
         count.failed = status.failed + size(&failed);
@@ -147,7 +146,7 @@ impl<'a> Seen<'a> {
         if is_going || self.end.is_some() {
             return 0;
         }
-        let replaces_only_failed = self.job.spec.extra.get("podReplacementPolicy") == Some(&json!("Failed"));
+        let replaces_only_failed = self.job.spec.extra.get("podReplacementPolicy").is_some_and(|it| it == "Failed");
         let still_there = if replaces_only_failed { self.count.terminating } else { 0 };
         (wanted(self.wish, self.count) - self.count.active - still_there).clamp(0, BURST)
     }
@@ -160,7 +159,7 @@ impl<'a> Seen<'a> {
         let mut lists = serde_json::Map::new();
         for (name, set) in [("failed", &self.failed), ("succeeded", &self.succeeded)] {
             if !set.is_empty() {
-                lists.insert(name.into(), json!(set));
+                lists.insert(name.into(), set.keys().map(|it| Value::from(it.as_str())).collect());
             }
         }
         status.extra.insert(UNCOUNTED.into(), Value::Object(lists));
@@ -184,7 +183,7 @@ impl<'a> Seen<'a> {
     /// The status once ended pods are counted; the last one where nothing of the Job is left.
     fn counted(&self, mut status: JobStatus, now: Timestamp) -> JobStatus {
         (status.succeeded, status.failed) = (self.count.succeeded, self.count.failed);
-        status.extra.insert(UNCOUNTED.into(), json!({}));
+        status.extra.insert(UNCOUNTED.into(), fields([]));
         if let Some(end) = self.end.filter(|_| self.count.active == 0 && self.count.terminating == 0) {
             conclude(&mut status, if end.is_success() { "Complete" } else { "Failed" }, end, now);
             if end.is_success() {
@@ -357,16 +356,7 @@ impl Scripted for JobController {
         {
             self.backoffs.insert(key.clone(), backoff);
         }
-        match purpose {
-            Purpose::Create => {
-                let message = format!("Created pod: {}", answer.object.meta().name);
-                Some(RECORDER.normal(key, "SuccessfulCreate", message))
-            }
-            Purpose::Delete(name, _) => Some(RECORDER.normal(key, "SuccessfulDelete", format!("Deleted pod: {name}"))),
-            Purpose::Tell(reason, message, true) => Some(RECORDER.warning(key, reason, (*message).into())),
-            Purpose::Tell(reason, message, false) => Some(RECORDER.normal(key, reason, (*message).into())),
-            Purpose::Plain => None,
-        }
+        super::script::tell_success(RECORDER, key, purpose, answer)
     }
 
     fn undone(&mut self, key: &ObjectKey, purpose: &Purpose, error: Option<&str>) -> Option<EventDraft> {

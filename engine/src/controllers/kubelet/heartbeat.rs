@@ -129,7 +129,7 @@ pub fn register(name: &Name, hardware: &Hardware, can_run: bool, now: Timestamp)
     for (key, value) in
         [("kubernetes.io/hostname", name.as_str()), ("kubernetes.io/os", "linux"), ("kubernetes.io/arch", "amd64")]
     {
-        labels.entry(key.to_string()).or_insert_with(|| value.to_string());
+        labels.or_insert_with(key, || value.to_string());
     }
     let mut status = NodeStatus::default();
     for (resource, amount) in

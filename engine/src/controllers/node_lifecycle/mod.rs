@@ -11,7 +11,8 @@ pub use health::{Health, NodeWork, may_evict};
 
 use super::{CONTROLLER_MANAGER, Recorder};
 use crate::api::{
-    Condition, Field, Kind, Name, Node, Object, ObjectKey, Pod, Taint, Timestamp, condition, set_condition,
+    Condition, Kind, Name, Node, Object, ObjectKey, Pod, Taint, Timestamp, condition, fields, set_condition,
+    write_value,
 };
 use crate::apiserver::{Change, EventDraft, Objects, PatchType, Request, Verb};
 use crate::client::{Action, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
@@ -250,6 +251,6 @@ fn unready_update(pod: &Rc<Pod>, now: Timestamp) -> Action {
 
 fn taint_update(node: &Rc<Node>, taints: Vec<Taint>) -> Action {
     let key = ObjectKey::node(node.metadata.name.clone());
-    let patch = serde_json::json!({ "spec": { "taints": taints.write_always() } });
+    let patch = fields([("spec", fields([("taints", write_value(&taints))]))]);
     Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Patch(key, PatchType::Merge, patch)))
 }
