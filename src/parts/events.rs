@@ -5,7 +5,7 @@ use web_sys::HtmlElement;
 use crate::atoms::{clock, icon, mark_icon, phrase, yes};
 use crate::platform;
 use crate::session::{Part, session};
-use crate::ui::{At, Derived, View, each, memo, view};
+use crate::ui::{At, Derived, View, each, effect, memo, view};
 
 /// What happened, newest last, each with the event that caused it.
 pub fn events_pane() -> View {
@@ -18,7 +18,7 @@ pub fn events_pane() -> View {
         let at_end = list.get_untracked().is_none_or(|list| platform::is_near_end(&list, 48));
         follows.set_value(at_end);
     };
-    Effect::new(move |_| {
+    effect(move || {
         events.track();
         if let Some(list) = list.get_untracked().filter(|_| follows.get_value()) {
             platform::next_frame(move || list.set_scroll_top(list.scroll_height()));

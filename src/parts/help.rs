@@ -4,12 +4,12 @@ use web_sys::HtmlDialogElement;
 
 use super::shortcuts::{KEYS, set_single_keys, single_keys_on};
 use crate::atoms::{icon, pod_class_name, pod_icon};
-use crate::ui::{At, State, View, view};
+use crate::ui::{At, State, View, effect, view};
 
 /// What one sees, and the keys.
 pub fn help_dialog(open: State<bool>) -> View {
     let dialog = At::<HtmlDialogElement>::new();
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(dialog) = dialog.get() {
             if open.get() {
                 let _ = dialog.show_modal();

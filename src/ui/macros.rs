@@ -56,7 +56,7 @@ macro_rules! attributes {
         $crate::ui::macros::attributes!($b $($rest)*);
     };
     ($b:ident $($name:ident)-+ = $value:literal $($rest:tt)*) => {
-        $b.fixed($crate::ui::macros::name!($($name)-+), $value);
+        $b.fixed(concat!($crate::ui::macros::name!($($name)-+), "=", $value));
         $crate::ui::macros::attributes!($b $($rest)*);
     };
     ($b:ident $($name:ident)-+ = $value:tt $($rest:tt)*) => {

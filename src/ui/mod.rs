@@ -11,5 +11,5 @@ mod view;
 
 pub(crate) use macros::view;
 pub use mounted::mount;
-pub use state::{Derived, SharedState, State, memo};
+pub use state::{Derived, SharedState, State, effect, memo};
 pub use view::{At, Builder, Content, View, each, when};

@@ -85,7 +85,7 @@ impl Spot<'_> {
             View::Live(derive) => {
                 let svg = self.svg;
                 let draw = move |spot: Spot, content: &RefCell<Option<Mounted>>| {
-                    let view = derive();
+                    let view = derive.derive();
                     let mut content = content.borrow_mut();
                     match content.as_mut() {
                         Some(mounted) => spot.patch(mounted, view),
@@ -98,7 +98,7 @@ impl Spot<'_> {
                 let svg = self.svg;
                 let owner = Owner::current().unwrap_or_default();
                 let draw = move |spot: Spot, content: &RefCell<Vec<Row>>| {
-                    let items = items();
+                    let items = items.derive();
                     let mut rows = content.borrow_mut();
                     *rows = spot.arrange(std::mem::take(&mut *rows), items, &owner);
                 };
@@ -245,7 +245,7 @@ fn set(node: &Element, place: Place, source: Source) -> State {
             let node = node.clone();
             let last = RefCell::new(None);
             State::Live(effect(Box::new(move || {
-                let value = Some(derive());
+                let value = Some(derive.derive());
                 let mut last = last.borrow_mut();
                 if *last != value {
                     place.put(&node, value.as_ref().unwrap_or(&Value::None));
@@ -261,7 +261,7 @@ fn listen(node: &Element, name: &str, handler: Handler) -> Rc<RefCell<Handler>> 
     let current = slot.clone();
     let call: Box<dyn Fn(Event)> = Box::new(move |event| {
         let handler = current.borrow().clone();
-        handler(event);
+        handler.handle(event);
     });
     // The browser frees it together with the element.
     let _ = node.add_event_listener_with_callback(name, Closure::wrap(call).into_js_value().unchecked_ref());

@@ -3,6 +3,8 @@ use std::marker::PhantomData;
 
 use leptos::prelude::*;
 
+use super::value::Derive;
+
 /// A value of any type: what signals hold, so that their code is there once and not for each type of value.
 struct Held(Box<dyn Comparable>);
 
@@ -36,14 +38,36 @@ fn value_mut<T: 'static>(held: &mut dyn Comparable) -> &mut T {
     (held as &mut dyn Any).downcast_mut().expect("the handle knows the type")
 }
 
+/// What is done with the value that is looked at. As with [`Derive`], less code than a `dyn FnMut`.
+trait See {
+    fn see(&mut self, held: &dyn Comparable);
+}
+
+impl<F: FnMut(&dyn Comparable)> See for F {
+    fn see(&mut self, held: &dyn Comparable) {
+        self(held);
+    }
+}
+
+/// What is done to a value; says whether to tell those who have read it.
+trait Edit {
+    fn edit(&mut self, held: &mut dyn Comparable) -> bool;
+}
+
+impl<F: FnMut(&mut dyn Comparable) -> bool> Edit for F {
+    fn edit(&mut self, held: &mut dyn Comparable) -> bool {
+        self(held)
+    }
+}
+
 /// How a signal is looked at: the value is not there when the owner of the signal has been cleaned up.
 trait Look {
-    fn look(&self, tracked: bool, see: &mut dyn FnMut(&dyn Comparable));
+    fn look(&self, tracked: bool, see: &mut dyn See);
 }
 
 impl Look for RwSignal<Held> {
-    fn look(&self, tracked: bool, see: &mut dyn FnMut(&dyn Comparable)) {
-        let mut see = |held: &Held| see(&*held.0);
+    fn look(&self, tracked: bool, see: &mut dyn See) {
+        let mut see = |held: &Held| see.see(&*held.0);
         let see: &mut dyn FnMut(&Held) = &mut see;
         if tracked {
             self.try_with(see)
@@ -54,14 +78,14 @@ impl Look for RwSignal<Held> {
 }
 
 impl Look for ArcRwSignal<Held> {
-    fn look(&self, _: bool, see: &mut dyn FnMut(&dyn Comparable)) {
-        self.with_untracked(|held| see(&*held.0));
+    fn look(&self, _: bool, see: &mut dyn See) {
+        self.with_untracked(|held| see.see(&*held.0));
     }
 }
 
 impl Look for Memo<Held> {
-    fn look(&self, tracked: bool, see: &mut dyn FnMut(&dyn Comparable)) {
-        let mut see = |held: &Held| see(&*held.0);
+    fn look(&self, tracked: bool, see: &mut dyn See) {
+        let mut see = |held: &Held| see.see(&*held.0);
         let see: &mut dyn FnMut(&Held) = &mut see;
         if tracked {
             self.try_with(see)
@@ -73,7 +97,7 @@ impl Look for Memo<Held> {
 
 fn try_look<T: 'static, U>(signal: &dyn Look, tracked: bool, read: impl FnOnce(&T) -> U) -> Option<U> {
     let (mut read, mut seen) = (Some(read), None);
-    signal.look(tracked, &mut |held| seen = read.take().map(|read| read(value(held))));
+    signal.look(tracked, &mut |held: &dyn Comparable| seen = read.take().map(|read| read(value(held))));
     seen
 }
 
@@ -81,13 +105,12 @@ fn look<T: 'static, U>(signal: &dyn Look, tracked: bool, read: impl FnOnce(&T) -
     try_look(signal, tracked, read).expect("the signal is there as long as its owner")
 }
 
-/// Changes the value; `change` says whether to tell those who have read it.
-fn change(signal: RwSignal<Held>, change: &mut dyn FnMut(&mut dyn Comparable) -> bool) {
-    signal.try_maybe_update(|held| (change(&mut *held.0), ()));
+fn change(signal: RwSignal<Held>, edit: &mut dyn Edit) {
+    signal.try_maybe_update(|held| (edit.edit(&mut *held.0), ()));
 }
 
-fn change_shared(signal: &ArcRwSignal<Held>, change: &mut dyn FnMut(&mut dyn Comparable) -> bool) {
-    signal.try_maybe_update(|held| (change(&mut *held.0), ()));
+fn change_shared(signal: &ArcRwSignal<Held>, edit: &mut dyn Edit) {
+    signal.try_maybe_update(|held| (edit.edit(&mut *held.0), ()));
 }
 
 /// Puts the value in; says whether it differs from the old one.
@@ -162,13 +185,13 @@ impl<T: PartialEq + Send + Sync + 'static> State<T> {
     /// Tells only when the value differs, so that nothing is drawn twice.
     pub fn put(&self, value: T) {
         let mut value = Some(value);
-        change(self.0, &mut |held| replace(held, &mut value));
+        change(self.0, &mut |held: &mut dyn Comparable| replace(held, &mut value));
     }
 
     /// Changes the value in its place, if it is still there.
     pub fn update(&self, edit: impl FnOnce(&mut T)) {
         let mut edit = Some(edit);
-        change(self.0, &mut |held| {
+        change(self.0, &mut |held: &mut dyn Comparable| {
             if let Some(edit) = edit.take() {
                 edit(value_mut(held));
             }
@@ -202,7 +225,7 @@ impl<T: PartialEq + Send + Sync + 'static> SharedState<T> {
 
     pub fn put(&self, value: T) {
         let mut value = Some(value);
-        change_shared(&self.0, &mut |held| replace(held, &mut value));
+        change_shared(&self.0, &mut |held: &mut dyn Comparable| replace(held, &mut value));
     }
 }
 
@@ -228,11 +251,20 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Derived<T> {
     }
 }
 
+/// Runs at once, and again when a signal that it reads has changed.
+pub fn effect(run: impl Fn() + 'static) {
+    effect_of(Box::new(run));
+}
+
+fn effect_of(run: Box<dyn Derive<()>>) {
+    Effect::new(move |_| run.derive());
+}
+
 /// A value that is derived anew when what it reads changes, and tells only when it differs then.
 pub fn memo<T: PartialEq + Send + Sync + 'static>(derive: impl Fn() -> T + Send + Sync + 'static) -> Derived<T> {
     Derived(memo_of(Box::new(move || Held::new(derive()))), PhantomData)
 }
 
-fn memo_of(derive: Box<dyn Fn() -> Held + Send + Sync>) -> Memo<Held> {
-    Memo::new(move |_| derive())
+fn memo_of(derive: Box<dyn Derive<Held> + Send + Sync>) -> Memo<Held> {
+    Memo::new(move |_| derive.derive())
 }

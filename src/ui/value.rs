@@ -47,10 +47,21 @@ impl Place {
     }
 }
 
+/// A closure behind a pointer. The table of a `dyn Fn` also holds code that calls and drops the closure, for each of them.
+pub trait Derive<T> {
+    fn derive(&self) -> T;
+}
+
+impl<T, F: Fn() -> T> Derive<T> for F {
+    fn derive(&self) -> T {
+        self()
+    }
+}
+
 /// A value, or what derives it from signals.
 pub enum Source {
     Fixed(Value),
-    Live(Box<dyn Fn() -> Value>),
+    Live(Box<dyn Derive<Value>>),
 }
 
 impl From<&'static str> for Value {

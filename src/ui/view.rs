@@ -6,11 +6,22 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::Event;
 
-use super::state::memo;
-use super::value::{Derives, IntoSource, Place, Source};
+use super::state::{Derived, memo};
+use super::value::{Derive, Derives, IntoSource, Place, Source};
 
 pub type Text = Cow<'static, str>;
-pub type Handler = Rc<dyn Fn(Event)>;
+pub type Handler = Rc<dyn Handle>;
+
+/// What is done about an event.
+pub trait Handle {
+    fn handle(&self, event: Event);
+}
+
+impl<F: Fn(Event)> Handle for F {
+    fn handle(&self, event: Event) {
+        self(event);
+    }
+}
 
 /// What a part shows.
 pub enum View {
@@ -18,9 +29,9 @@ pub enum View {
     Element(Box<Shape>),
     List(Vec<View>),
     /// Derived anew, and patched, when a signal that it reads changes.
-    Live(Box<dyn Fn() -> View>),
+    Live(Box<dyn Derive<View>>),
     /// Rows that keep their elements while their keys stay.
-    Each(Box<dyn Fn() -> Vec<Item>>),
+    Each(Box<dyn Derive<Vec<Item>>>),
 }
 
 /// An element to be.
@@ -83,8 +94,11 @@ impl Builder {
         self.push(content.content());
     }
 
-    pub fn fixed(&mut self, name: &'static str, value: &'static str) {
-        self.push_value(Place::Attribute(name), Source::Fixed(value.into()));
+    /// An attribute as one text, `name=value`.
+    pub fn fixed(&mut self, attribute: &'static str) {
+        if let Some((name, value)) = attribute.split_once('=') {
+            self.push_value(Place::Attribute(name), Source::Fixed(value.into()));
+        }
     }
 
     pub fn set<M>(&mut self, place: Place, value: impl IntoSource<M>) {
@@ -184,13 +198,16 @@ pub fn each<T: 'static>(
 /// Shown while the condition holds.
 pub fn when(condition: impl Fn() -> bool + Send + Sync + 'static, then: impl Fn() -> View + 'static) -> View {
     let holds = memo(condition);
-    let then: Box<dyn Fn() -> View> = Box::new(then);
+    when_it(holds, Box::new(then))
+}
+
+fn when_it(holds: Derived<bool>, then: Box<dyn Derive<View>>) -> View {
     View::Live(Box::new(move || if holds.get() { unobserved(&*then) } else { View::List(Vec::new()) }))
 }
 
 /// Makes a view whose reads of signals are its own affair.
-pub fn unobserved(make: &dyn Fn() -> View) -> View {
-    untrack(make)
+pub fn unobserved(make: &dyn Derive<View>) -> View {
+    untrack(|| make.derive())
 }
 
 type Slot = RwSignal<Option<web_sys::Element>, LocalStorage>;

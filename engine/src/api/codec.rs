@@ -30,12 +30,12 @@ impl DecodeError {
     }
 }
 
-/// A value of a field.
+/// A value of a field. Writing may take out what it writes: it is done to a copy ([`write_value`]).
 pub trait Field {
     /// The value, or nothing where it is the default and is left out.
-    fn write(&self) -> Option<Value>;
+    fn write(&mut self) -> Option<Value>;
     /// The value in any case.
-    fn write_always(&self) -> Value;
+    fn write_always(&mut self) -> Value;
     /// # Errors
     /// What was expected, and where.
     fn read(&mut self, value: Value) -> Result<(), DecodeError>;
@@ -69,6 +69,11 @@ macro_rules! record {
 }
 pub(crate) use record;
 
+/// Writes a value of a known type.
+pub fn write_value<T: Field + Clone>(value: &T) -> Value {
+    value.clone().write_always()
+}
+
 /// Reads a value of a known type.
 ///
 /// # Errors
@@ -77,6 +82,15 @@ pub fn read_value<T: Field + Default>(value: Value) -> Result<T, DecodeError> {
     let mut read = T::default();
     read.read(value)?;
     Ok(read)
+}
+
+/// A JSON object. The macro `json!` brings serde's writers along for all that stands in it.
+pub fn fields<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    let mut map = Map::new();
+    for (name, value) in fields {
+        map.insert(name.into(), value);
+    }
+    Value::Object(map)
 }
 
 struct Writer(Map<String, Value>);
@@ -133,14 +147,14 @@ fn read_record(record: &mut dyn Record, value: Value) -> Result<(), DecodeError>
     reader.error.map_or(Ok(()), Err)
 }
 
-impl<T: Record + Clone> Field for T {
-    fn write(&self) -> Option<Value> {
-        let map = write_record(&mut self.clone());
+impl<T: Record> Field for T {
+    fn write(&mut self) -> Option<Value> {
+        let map = write_record(self);
         (!map.is_empty()).then_some(Value::Object(map))
     }
 
-    fn write_always(&self) -> Value {
-        Value::Object(write_record(&mut self.clone()))
+    fn write_always(&mut self) -> Value {
+        Value::Object(write_record(self))
     }
 
     fn read(&mut self, value: Value) -> Result<(), DecodeError> {
@@ -149,12 +163,12 @@ impl<T: Record + Clone> Field for T {
 }
 
 impl<T: Field + Clone> Field for Rc<T> {
-    fn write(&self) -> Option<Value> {
-        (**self).write()
+    fn write(&mut self) -> Option<Value> {
+        Rc::make_mut(self).write()
     }
 
-    fn write_always(&self) -> Value {
-        (**self).write_always()
+    fn write_always(&mut self) -> Value {
+        Rc::make_mut(self).write_always()
     }
 
     fn read(&mut self, value: Value) -> Result<(), DecodeError> {
@@ -163,11 +177,11 @@ impl<T: Field + Clone> Field for Rc<T> {
 }
 
 impl<T: Field + Default> Field for Option<T> {
-    fn write(&self) -> Option<Value> {
-        self.as_ref().map(T::write_always)
+    fn write(&mut self) -> Option<Value> {
+        self.as_mut().map(T::write_always)
     }
 
-    fn write_always(&self) -> Value {
+    fn write_always(&mut self) -> Value {
         self.write().unwrap_or_default()
     }
 
@@ -177,34 +191,63 @@ impl<T: Field + Default> Field for Option<T> {
 }
 
 impl<T: Field + Default> Field for Vec<T> {
-    fn write(&self) -> Option<Value> {
+    fn write(&mut self) -> Option<Value> {
         (!self.is_empty()).then(|| self.write_always())
     }
 
-    fn write_always(&self) -> Value {
-        self.iter().map(T::write_always).collect()
+    fn write_always(&mut self) -> Value {
+        write_list(self)
     }
 
     fn read(&mut self, value: Value) -> Result<(), DecodeError> {
-        let Value::Array(items) = value else { return Err(DecodeError::expected("a list")) };
-        for (index, value) in items.into_iter().enumerate() {
-            let mut item = T::default();
-            item.read(value).map_err(|error| error.inside(&format!("[{index}]")))?;
-            self.push(item);
-        }
-        Ok(())
+        read_list(self, value)
     }
 }
 
+/// What lists of all types have in common.
+trait List {
+    fn count(&self) -> usize;
+    fn write_item(&mut self, index: usize) -> Value;
+    fn read_item(&mut self, value: Value) -> Result<(), DecodeError>;
+}
+
+impl<T: Field + Default> List for Vec<T> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn write_item(&mut self, index: usize) -> Value {
+        self[index].write_always()
+    }
+
+    fn read_item(&mut self, value: Value) -> Result<(), DecodeError> {
+        let place = self.len();
+        self.push(T::default());
+        self[place].read(value)
+    }
+}
+
+fn write_list(list: &mut dyn List) -> Value {
+    (0..list.count()).map(|index| list.write_item(index)).collect()
+}
+
+fn read_list(list: &mut dyn List, value: Value) -> Result<(), DecodeError> {
+    let Value::Array(items) = value else { return Err(DecodeError::expected("a list")) };
+    for (index, value) in items.into_iter().enumerate() {
+        list.read_item(value).map_err(|error| error.inside(&format!("[{index}]")))?;
+    }
+    Ok(())
+}
+
 impl<T: Field + Default + Clone> Field for Dict<T> {
-    fn write(&self) -> Option<Value> {
+    fn write(&mut self) -> Option<Value> {
         (!self.is_empty()).then(|| self.write_always())
     }
 
-    fn write_always(&self) -> Value {
+    fn write_always(&mut self) -> Value {
         let mut map = Map::new();
-        for (key, value) in self {
-            map.insert(key.clone(), value.write_always());
+        for (key, value) in std::mem::take(self) {
+            map.insert(key, { value }.write_always());
         }
         Value::Object(map)
     }
@@ -221,11 +264,11 @@ impl<T: Field + Default + Clone> Field for Dict<T> {
 }
 
 impl Field for bool {
-    fn write(&self) -> Option<Value> {
+    fn write(&mut self) -> Option<Value> {
         self.then_some(Value::Bool(true))
     }
 
-    fn write_always(&self) -> Value {
+    fn write_always(&mut self) -> Value {
         Value::Bool(*self)
     }
 
@@ -242,11 +285,11 @@ fn whole_number(value: &Value) -> Result<i64, DecodeError> {
 macro_rules! number {
     ($($type:ty)*) => {$(
         impl Field for $type {
-            fn write(&self) -> Option<Value> {
+            fn write(&mut self) -> Option<Value> {
                 (*self != 0).then(|| self.write_always())
             }
 
-            fn write_always(&self) -> Value {
+            fn write_always(&mut self) -> Value {
                 Value::from(*self)
             }
 
@@ -261,11 +304,11 @@ number!(i32 i64);
 
 /// Only resource versions are unsigned, and the API writes them as text.
 impl Field for u64 {
-    fn write(&self) -> Option<Value> {
+    fn write(&mut self) -> Option<Value> {
         (*self != 0).then(|| self.write_always())
     }
 
-    fn write_always(&self) -> Value {
+    fn write_always(&mut self) -> Value {
         Value::String(self.to_string())
     }
 
@@ -302,11 +345,11 @@ macro_rules! text {
         }
 
         impl Field for $type {
-            fn write(&self) -> Option<Value> {
+            fn write(&mut self) -> Option<Value> {
                 (!self.is_unset()).then(|| Value::String(self.to_text()))
             }
 
-            fn write_always(&self) -> Value {
+            fn write_always(&mut self) -> Value {
                 Value::String(self.to_text())
             }
 
@@ -328,11 +371,11 @@ text! {
 }
 
 impl Field for Quantity {
-    fn write(&self) -> Option<Value> {
+    fn write(&mut self) -> Option<Value> {
         Some(self.write_always())
     }
 
-    fn write_always(&self) -> Value {
+    fn write_always(&mut self) -> Value {
         Value::String(self.to_string())
     }
 
@@ -351,11 +394,11 @@ impl Field for Quantity {
 }
 
 impl Field for IntOrPercent {
-    fn write(&self) -> Option<Value> {
+    fn write(&mut self) -> Option<Value> {
         Some(self.write_always())
     }
 
-    fn write_always(&self) -> Value {
+    fn write_always(&mut self) -> Value {
         match self {
             IntOrPercent::Int(value) => Value::from(*value),
             IntOrPercent::Text(text) => Value::String(text.clone()),
@@ -376,11 +419,11 @@ impl Field for IntOrPercent {
 }
 
 impl Field for Value {
-    fn write(&self) -> Option<Value> {
+    fn write(&mut self) -> Option<Value> {
         (!self.is_null()).then(|| self.clone())
     }
 
-    fn write_always(&self) -> Value {
+    fn write_always(&mut self) -> Value {
         self.clone()
     }
 

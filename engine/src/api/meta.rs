@@ -8,8 +8,15 @@ use super::{Extra, Kind, Labels, Text, Timestamp, record};
 use crate::sim::Key;
 
 /// A shared piece of text: names are copied often and changed never. `Arc`, since views carry names into the page.
-#[derive(Clone, Eq)]
+#[derive(Eq)]
 pub struct Name(Arc<str>);
+
+impl Clone for Name {
+    #[inline(never)]
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
 
 impl std::hash::Hash for Name {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
@@ -69,6 +76,7 @@ impl Default for Name {
 }
 
 impl From<&str> for Name {
+    #[inline(never)]
     fn from(text: &str) -> Self {
         if text.is_empty() { Self::default() } else { Self(Arc::from(text)) }
     }
@@ -76,7 +84,7 @@ impl From<&str> for Name {
 
 impl From<String> for Name {
     fn from(text: String) -> Self {
-        Self(Arc::from(text))
+        text.as_str().into()
     }
 }
 

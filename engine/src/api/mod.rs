@@ -25,7 +25,7 @@ mod workload;
 pub use affinity::*;
 pub use batch::*;
 pub(crate) use codec::record;
-pub use codec::{DecodeError, Field, Record, Visitor, read_value};
+pub use codec::{DecodeError, Field, Record, Visitor, fields, read_value, write_value};
 pub use condition::*;
 pub use generic::*;
 pub use int_or_percent::*;

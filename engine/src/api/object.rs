@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{
     DaemonSet, DecodeError, Deployment, EndpointSlice, Field, Generic, Job, Kind, Lease, Name, Namespace, Node,
     ObjectMeta, Pod, PodDisruptionBudget, PriorityClass, ReplicaSet, ResourceQuota, Service, StatefulSet, read_value,
+    write_value,
 };
 use crate::sim::Key;
 
@@ -15,13 +16,20 @@ use crate::sim::Key;
 ///
 /// Keys are ordered by kind and then by a hash: names of siblings begin alike, and comparing them letter by letter was
 /// the engine's largest single cost. Whatever a person sees is sorted by name where it is shown.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(PartialEq, Eq, Debug, Serialize)]
 pub struct ObjectKey {
     pub kind: Kind,
     #[serde(skip)]
     hash: u64,
     pub namespace: Name,
     pub name: Name,
+}
+
+impl Clone for ObjectKey {
+    #[inline(never)]
+    fn clone(&self) -> Self {
+        Self { kind: self.kind, hash: self.hash, namespace: self.namespace.clone(), name: self.name.clone() }
+    }
 }
 
 impl Ord for ObjectKey {
@@ -58,7 +66,11 @@ fn hash_of(namespace: &str, name: &str) -> u64 {
 
 impl ObjectKey {
     pub fn new(kind: Kind, namespace: impl Into<Name>, name: impl Into<Name>) -> Self {
-        let (namespace, name) = (namespace.into(), name.into());
+        Self::of(kind, namespace.into(), name.into())
+    }
+
+    #[inline(never)]
+    fn of(kind: Kind, namespace: Name, name: Name) -> Self {
         Self { kind, hash: hash_of(&namespace, &name), namespace, name }
     }
 
@@ -156,7 +168,7 @@ impl Object {
 
     /// The object as the API writes it, with `apiVersion` and `kind`.
     pub fn to_value(&self) -> Value {
-        let mut value = each!(self, it => it.write_always());
+        let mut value = each!(self, it => write_value(&**it));
         if let Value::Object(map) = &mut value {
             map.insert("apiVersion".into(), self.kind().api_version().into());
             map.insert("kind".into(), self.kind().name().into());

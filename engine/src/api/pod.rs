@@ -182,11 +182,11 @@ pub enum ContainerState {
 }
 
 impl Field for ContainerState {
-    fn write(&self) -> Option<Value> {
+    fn write(&mut self) -> Option<Value> {
         Some(self.write_always())
     }
 
-    fn write_always(&self) -> Value {
+    fn write_always(&mut self) -> Value {
         let (name, value) = match self {
             ContainerState::Waiting(it) => ("waiting", it.write_always()),
             ContainerState::Running(it) => ("running", it.write_always()),

@@ -1,10 +1,10 @@
 //! What the API server fills in for StatefulSets, DaemonSets and Jobs (`pkg/apis/{apps,batch}/v1/defaults.go`), and the
 //! selector it gives to a Job (`pkg/registry/batch/job/strategy.go`), v1.36.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::defaults::{default_pod_spec, default_text};
-use crate::api::{DaemonSet, IntOrPercent, Job, Labels, StatefulSet};
+use crate::api::{DaemonSet, IntOrPercent, Job, Labels, StatefulSet, fields};
 
 pub(super) fn default_stateful_set(set: &mut StatefulSet) {
     let spec = &mut set.spec;
@@ -19,7 +19,7 @@ pub(super) fn default_stateful_set(set: &mut StatefulSet) {
     if spec.update_strategy.kind == "RollingUpdate" {
         spec.update_strategy.rolling_update.get_or_insert_default().partition.get_or_insert(0);
     }
-    let retention = || json!({ "whenDeleted": "Retain", "whenScaled": "Retain" });
+    let retention = || fields([("whenDeleted", "Retain".into()), ("whenScaled", "Retain".into())]);
     spec.extra.or_insert_with("persistentVolumeClaimRetentionPolicy", retention);
     default_pod_spec(&mut spec.template.spec);
 }

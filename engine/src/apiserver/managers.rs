@@ -5,12 +5,11 @@
 //! what they ask, not for what is reported in `status`. Pods, Nodes, Leases and EndpointSlices, which are written all
 //! the time and by one program each, are left out.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde_json::Value;
 
 use super::merge::{identity, is_set, merge_keys};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp};
+use crate::sim::{Map, Set};
 
 /// One line of `managedFields`: who, in which way, and through which subresource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,13 +26,14 @@ pub struct ManagerId {
 pub struct ManagedFields {
     pub time: Timestamp,
     pub api_version: &'static str,
-    pub fields: BTreeSet<Name>,
+    pub fields: Set<Name>,
 }
 
 /// The field managers of all objects.
 #[derive(Clone, Debug, Default)]
 pub struct FieldManagers {
-    objects: BTreeMap<ObjectKey, BTreeMap<ManagerId, ManagedFields>>,
+    /// In order of the managers.
+    objects: Map<ObjectKey, Vec<(ManagerId, ManagedFields)>>,
 }
 
 fn is_tracked(kind: Kind) -> bool {
@@ -43,7 +43,7 @@ fn is_tracked(kind: Kind) -> bool {
 impl FieldManagers {
     /// The managers of an object with the fields they own.
     pub fn of(&self, key: &ObjectKey) -> impl Iterator<Item = (&ManagerId, &ManagedFields)> {
-        self.objects.get(key).into_iter().flatten()
+        self.objects.get(key).into_iter().flatten().map(|(id, managed)| (id, managed))
     }
 
     pub(super) fn forget(&mut self, key: &ObjectKey) {
@@ -57,33 +57,39 @@ impl FieldManagers {
         }
         let after = fields(&new.to_value());
         let before = old.map(|old| fields(&old.to_value())).unwrap_or_default();
-        let managers = self.objects.entry(new.key()).or_default();
+        let managers = self.objects.or_default(new.key());
         let gone: Vec<&Name> = before.keys().filter(|path| !after.contains_key(*path)).collect();
         let changed: Vec<&Name> =
             after.iter().filter(|(path, value)| before.get(*path) != Some(value)).map(|(path, _)| path).collect();
         // A size set through the scale subresource is tracked only where somebody owned the field before.
-        let is_owned = |path: &Name| managers.values().any(|it| it.fields.contains(path));
+        let is_owned = |path: &Name| managers.iter().any(|(_, it)| it.fields.contains(path));
         let taken: Vec<Name> = changed
             .iter()
             .filter(|path| by.subresource.is_empty() || is_owned(path))
             .map(|path| (*path).clone())
             .collect();
-        for managed in managers.values_mut() {
+        for (_, managed) in managers.iter_mut() {
             for path in gone.iter().chain(&changed) {
                 managed.fields.remove(*path);
             }
         }
         if !taken.is_empty() {
-            let managed = managers.entry(by).or_default();
+            let place = managers.binary_search_by(|(id, _)| id.cmp(&by)).unwrap_or_else(|place| {
+                managers.insert(place, (by, ManagedFields::default()));
+                place
+            });
+            let (_, managed) = &mut managers[place];
             (managed.time, managed.api_version) = (now, new.kind().api_version());
-            managed.fields.extend(taken);
+            for path in taken {
+                managed.fields.add(path);
+            }
         }
-        managers.retain(|_, managed| !managed.fields.is_empty());
+        managers.retain(|(_, managed)| !managed.fields.is_empty());
     }
 }
 
 /// The fields of an object that somebody can own, with their values.
-fn fields(object: &Value) -> BTreeMap<Name, Value> {
+fn fields(object: &Value) -> Map<Name, Value> {
     const SYSTEM: [&str; 10] = [
         "name",
         "generateName",
@@ -96,7 +102,7 @@ fn fields(object: &Value) -> BTreeMap<Name, Value> {
         "deletionGracePeriodSeconds",
         "managedFields",
     ];
-    let mut found = BTreeMap::new();
+    let mut found = Map::default();
     for (key, value) in object.as_object().into_iter().flatten() {
         match key.as_str() {
             "apiVersion" | "kind" | "status" => {}
@@ -113,7 +119,7 @@ fn fields(object: &Value) -> BTreeMap<Name, Value> {
     found
 }
 
-fn collect(field: &str, path: &str, value: &Value, found: &mut BTreeMap<Name, Value>) {
+fn collect(field: &str, path: &str, value: &Value, found: &mut Map<Name, Value>) {
     match value {
         // A selector is one thing to its manager (`+structType=atomic`).
         Value::Object(map) if !map.is_empty() && !matches!(field, "selector" | "nodeSelector" | "resourceFieldRef") => {
@@ -137,7 +143,7 @@ fn collect(field: &str, path: &str, value: &Value, found: &mut BTreeMap<Name, Va
     }
 }
 
-fn collect_item(field: &str, path: &str, item: &Value, found: &mut BTreeMap<Name, Value>) {
+fn collect_item(field: &str, path: &str, item: &Value, found: &mut Map<Name, Value>) {
     let keys = merge_keys(field).unwrap_or_default();
     let name = keys.iter().find(|key| item.get(**key).is_some());
     let (Some(name), Some((id, protocol))) = (name, identity(keys, item)) else { return };

@@ -135,7 +135,11 @@ fn merge_list(target: &mut Vec<Value>, patch: &[Value], keys: &[&str]) -> Result
 
 fn without_directives(map: &Map<String, Value>) -> Map<String, Value> {
     let kept = map.iter().filter(|(key, value)| !key.starts_with('$') && !value.is_null());
-    kept.map(|(key, value)| (key.clone(), without_nulls(value))).collect()
+    let mut map = Map::new();
+    for (key, value) in kept {
+        map.insert(key.clone(), without_nulls(value));
+    }
+    map
 }
 
 #[cfg(test)]

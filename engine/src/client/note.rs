@@ -103,6 +103,12 @@ impl Note {
     pub fn plain(text: &'static str) -> Self {
         Self { text, args: Vec::new() }
     }
+
+    /// Not in line, since there are hundreds of notes.
+    #[inline(never)]
+    pub fn of<const N: usize>(text: &'static str, args: [Arg; N]) -> Self {
+        Self { text, args: args.into() }
+    }
 }
 
 impl fmt::Display for Note {
@@ -125,7 +131,7 @@ impl fmt::Display for Note {
 macro_rules! note {
     ($text:literal) => { $crate::client::Note::plain($text) };
     ($text:literal, $($arg:expr),+ $(,)?) => {
-        $crate::client::Note { text: $text, args: vec![$($crate::client::Arg::from($arg)),+] }
+        $crate::client::Note::of($text, [$($crate::client::Arg::from($arg)),+])
     };
 }
 
@@ -138,6 +144,7 @@ pub struct Facts {
 
 impl Facts {
     #[must_use]
+    #[inline(never)]
     pub fn with(mut self, detail: Note) -> Self {
         self.detail = Some(detail);
         self
@@ -145,6 +152,7 @@ impl Facts {
 }
 
 impl From<Note> for Facts {
+    #[inline(never)]
     fn from(text: Note) -> Self {
         Self { text, detail: None }
     }

@@ -55,6 +55,7 @@ pub struct Stepped {
 }
 
 impl From<Step> for Stepped {
+    #[inline(never)]
     fn from(step: Step) -> Self {
         Self { step, events: Vec::new(), is_background: false }
     }
@@ -101,6 +102,7 @@ pub trait Turns {
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, outcomes: Vec<Outcome>) -> Stepped;
     fn end(&mut self, key: &ObjectKey);
     fn tick(&mut self) -> Option<(ObjectKey, Millis)>;
+    #[cfg(feature = "checkpoints")]
     fn boxed_clone(&self) -> Box<dyn Turns>;
 }
 
@@ -139,6 +141,7 @@ impl<R: Reconciler> Turns for Runner<R> {
         self.reconciler.tick()
     }
 
+    #[cfg(feature = "checkpoints")]
     fn boxed_clone(&self) -> Box<dyn Turns> {
         Box::new(self.clone())
     }
@@ -153,6 +156,7 @@ impl AnyReconciler {
     }
 }
 
+#[cfg(feature = "checkpoints")]
 impl Clone for AnyReconciler {
     fn clone(&self) -> Self {
         Self(self.0.boxed_clone())

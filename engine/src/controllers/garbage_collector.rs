@@ -4,10 +4,11 @@
 //! Mirrors `pkg/controller/garbagecollector/{garbagecollector,graph_builder,operations}.go`, v1.36. Fidelity: owners
 //! are looked up in the cache, where the real collector asks the API server once more before it deletes.
 
-use serde_json::json;
+use serde_json::Value;
 
 use super::CONTROLLER_MANAGER;
-use crate::api::{Kind, Name, Object, ObjectKey, ObjectMeta, OwnerReference, Uid};
+use super::pods::finalizers_without;
+use crate::api::{Kind, Name, Object, ObjectKey, ObjectMeta, OwnerReference, Uid, fields};
 use crate::apiserver::{
     Change, ChangeKind, DeleteOptions, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, Objects, PatchType, Propagation,
     Request, Verb,
@@ -280,19 +281,21 @@ fn act(key: &ObjectKey, object: &Object, work: Work) -> Stepped {
 
 /// Takes owners off an object, which must still be the one with this UID, where one is given.
 fn disown(key: &ObjectKey, uid: Uid, owners: &[Uid]) -> Action {
-    let gone: Vec<_> = owners.iter().map(|uid| json!({"$patch": "delete", "uid": uid})).collect();
-    let mut patch = json!({"metadata": {"ownerReferences": gone}});
-    if let Some(metadata) = patch.pointer_mut("/metadata").filter(|_| uid != Uid::default()) {
-        metadata["uid"] = json!(uid);
+    let gone: Vec<_> =
+        owners.iter().map(|uid| fields([("$patch", "delete".into()), ("uid", uid.to_string().into())])).collect();
+    let mut metadata = fields([("ownerReferences", Value::Array(gone))]);
+    if uid != Uid::default() {
+        metadata["uid"] = uid.to_string().into();
     }
+    let patch = fields([("metadata", metadata)]);
     Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Patch(key.clone(), PatchType::Strategic, patch)))
 }
 
 /// Takes a finalizer off an object, of which the cache must know the newest version.
 fn release(key: &ObjectKey, meta: &ObjectMeta, finalizer: &str) -> Stepped {
-    let left: Vec<&String> = meta.finalizers.iter().filter(|it| *it != finalizer).collect();
-    let finalizers = if left.is_empty() { serde_json::Value::Null } else { json!(left) };
-    let patch = json!({"metadata": {"resourceVersion": meta.resource_version.to_string(), "finalizers": finalizers}});
+    let version = meta.resource_version.to_string().into();
+    let metadata = [("resourceVersion", version), ("finalizers", finalizers_without(meta, finalizer))];
+    let patch = fields([("metadata", fields(metadata))]);
     let facts: Facts = note!("let **{}** go", &key.name).into();
     let request = Request::new(CONTROLLER_MANAGER, Verb::Patch(key.clone(), PatchType::Merge, patch));
     Step::Act(facts.with(note!("PATCH {}, finalizer", key.kind.plural())), vec![Action::Api(request)]).into()

@@ -2,25 +2,28 @@
 //!
 //! Mirrors `pkg/controller/history/controller_history.go`, v1.36.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::deployment::revision::template_hash;
 use super::pods::request;
 use super::script::{Purpose, Script};
-use crate::api::{Field, Generic, Kind, Labels, Name, Object, ObjectKey, ObjectMeta, PodTemplate, Uid, read_value};
+use crate::api::{
+    Extra, Generic, Kind, Labels, Name, Object, ObjectKey, ObjectMeta, PodTemplate, Uid, fields, read_value,
+    write_value,
+};
 use crate::apiserver::{DeleteOptions, Objects, Verb};
 use crate::client::Facts;
 use crate::note;
+use crate::sim::{Map, sort_by};
 
 /// The label by which a pod knows the template that it was made from.
 pub const HASH_LABEL: &str = "controller-revision-hash";
 
 /// The hashes of templates, worked out once for each generation of an object.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Hashes(BTreeMap<Uid, (i64, Rc<str>)>);
+pub(super) struct Hashes(Map<Uid, (i64, Rc<str>)>);
 
 impl Hashes {
     pub fn of(&mut self, meta: &ObjectMeta, template: &PodTemplate) -> Rc<str> {
@@ -59,7 +62,8 @@ impl History {
             _ => None,
         });
         let mut all: Vec<Rc<Generic>> = revisions.collect();
-        all.sort_by_key(|it| (number(it), it.metadata.creation_timestamp));
+        let age = |it: &Generic| (number(it), it.metadata.creation_timestamp);
+        sort_by(&mut all, |a, b| age(a).cmp(&age(b)));
         Self { all, present: format!("{}-{hash}", meta.name).into(), hash }
     }
 
@@ -108,7 +112,7 @@ impl History {
         }
         let mut labels: Labels = template.metadata.labels.clone();
         labels.insert(HASH_LABEL.into(), self.hash.to_string());
-        let mut value = template.write_always();
+        let mut value = write_value(template);
         if let Some(map) = value.as_object_mut() {
             map.insert("$patch".into(), "replace".into());
         }
@@ -119,8 +123,13 @@ impl History {
             owner_references: vec![meta.controller_reference(kind)],
             ..ObjectMeta::default()
         };
-        let fields = [("data".into(), json!({ "spec": { "template": value } })), ("revision".into(), number.into())];
-        let revision = Generic { metadata, fields: fields.into_iter().collect() };
+        let content =
+            [("data".into(), fields([("spec", fields([("template", value)]))])), ("revision".into(), number.into())];
+        let mut fields = Extra::new();
+        for (name, value) in content {
+            fields.insert(name, value);
+        }
+        let revision = Generic { metadata, fields };
         let action = request(Verb::Create(Object::Generic(Kind::ControllerRevision, Rc::new(revision))));
         script.send(facts.with(note!("POST controllerrevisions/{}", &self.present)), vec![(action, Purpose::Plain)]);
     }

@@ -4,7 +4,6 @@
 //! begins 5 s after the deletion, and while something is left it comes again after half of the time that this may take.
 //! Fidelity: each object is deleted by a request of its own, where the real controller deletes by kind.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::CONTROLLER_MANAGER;
@@ -12,7 +11,7 @@ use crate::api::{Condition, Kind, Name, Namespace, Object, ObjectKey, set_condit
 use crate::apiserver::{Change, ChangeKind, DeleteOptions, Effect, Objects, Propagation, Request, Verb};
 use crate::client::{Action, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Dict, Millis, Time};
 
 /// What is seen of a namespace is acted upon after this time (`namespaceDeletionGracePeriod`).
 const GRACE: Millis = Millis(5_000);
@@ -45,17 +44,17 @@ enum Stage {
 /// What a deletion leaves for now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remaining {
-    kinds: BTreeMap<&'static str, usize>,
-    finalizers: BTreeMap<String, usize>,
+    kinds: Dict<usize>,
+    finalizers: Dict<usize>,
     /// How long it may take, in seconds.
     estimate: i64,
 }
 
 impl Remaining {
     fn add(&mut self, object: &Object) {
-        *self.kinds.entry(object.kind().plural()).or_default() += 1;
+        *self.kinds.or_insert_with(object.kind().plural(), || 0) += 1;
         for finalizer in &object.meta().finalizers {
-            *self.finalizers.entry(finalizer.clone()).or_default() += 1;
+            *self.finalizers.or_insert_with(finalizer, || 0) += 1;
         }
         let estimate = match object {
             Object::Pod(pod) if !pod.is_finished() && pod.metadata.finalizers.is_empty() => pod.spec.grace_seconds(),

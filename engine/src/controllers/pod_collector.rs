@@ -12,7 +12,7 @@ use crate::api::{Condition, Kind, Name, Node, Object, ObjectKey, Pod, set_condit
 use crate::apiserver::{Change, DeleteOptions, Objects, Verb};
 use crate::client::{Context, Facts, Wakeup};
 use crate::note;
-use crate::sim::{Map, Millis, Time};
+use crate::sim::{Map, Millis, Time, sort_by};
 
 const PERIOD: Millis = Millis(20_000);
 /// A node must be gone for this long.
@@ -105,7 +105,7 @@ fn surplus(cache: &Objects) -> Vec<Rc<Pod>> {
     let pods = cache.of_kind(Kind::Pod).filter_map(Object::as_pod);
     let mut ended: Vec<&Rc<Pod>> = pods.filter(|pod| pod.is_finished()).collect();
     let surplus = ended.len().saturating_sub(THRESHOLD);
-    ended.sort_by_key(|pod| pod.metadata.creation_timestamp);
+    sort_by(&mut ended, |a, b| a.metadata.creation_timestamp.cmp(&b.metadata.creation_timestamp));
     ended.into_iter().take(surplus).cloned().collect()
 }
 

@@ -4,11 +4,13 @@
 
 use std::rc::Rc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::CONTROLLER_MANAGER;
 use super::script::{Purpose, Script};
-use crate::api::{Field, Kind, LabelSelector, Object, ObjectKey, ObjectMeta, OwnerReference, Pod, PodTemplate};
+use crate::api::{
+    Kind, LabelSelector, Object, ObjectKey, ObjectMeta, OwnerReference, Pod, PodTemplate, fields, write_value,
+};
 use crate::apiserver::{Change, ChangeKind, DeleteOptions, Objects, PatchType, Request, Verb};
 use crate::client::{Action, Facts};
 use crate::note;
@@ -32,6 +34,12 @@ pub(super) fn pod_from(template: &PodTemplate, owner: &ObjectMeta, kind: Kind) -
         spec: Rc::clone(&template.spec),
         ..Pod::default()
     }
+}
+
+/// What a patch says of the finalizers when one of them goes.
+pub(super) fn finalizers_without(meta: &ObjectMeta, gone: &str) -> Value {
+    let left: Vec<Value> = meta.finalizers.iter().filter(|it| *it != gone).map(|it| it.as_str().into()).collect();
+    if left.is_empty() { Value::Null } else { Value::Array(left) }
 }
 
 pub(super) fn create(pod: Pod) -> (Action, Purpose) {
@@ -163,14 +171,15 @@ impl Claims {
 
 /// Strategic, so that owners are merged by their uid: of two that take the same object at once the second is refused.
 fn patch_owners(key: &ObjectKey, meta: &ObjectMeta, owner: Value) -> Action {
-    let patch = json!({ "metadata": { "uid": meta.uid.to_string(), "ownerReferences": [owner] } });
+    let owners = Value::Array(vec![owner]);
+    let patch = fields([("metadata", fields([("uid", meta.uid.to_string().into()), ("ownerReferences", owners)]))]);
     request(Verb::Patch(key.clone(), PatchType::Strategic, patch))
 }
 
 pub(super) fn adopt(key: &ObjectKey, meta: &ObjectMeta, owner: &OwnerReference) -> Action {
-    patch_owners(key, meta, owner.write_always())
+    patch_owners(key, meta, write_value(owner))
 }
 
 pub(super) fn release(key: &ObjectKey, meta: &ObjectMeta, owner: &ObjectMeta) -> Action {
-    patch_owners(key, meta, json!({ "$patch": "delete", "uid": owner.uid }))
+    patch_owners(key, meta, fields([("$patch", "delete".into()), ("uid", owner.uid.to_string().into())]))
 }

@@ -4,7 +4,6 @@
 //! created; this loop sets them after a change of the quota, and lowers them as pods finish or go.
 //! Fidelity: there is no recount every five minutes.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::CONTROLLER_MANAGER;
@@ -12,7 +11,7 @@ use crate::api::{Kind, Name, Object, ObjectKey, Pod, Quantity, ResourceQuota, Re
 use crate::apiserver::{Amounts, Change, ChangeKind, Objects, Request, Verb, is_counted, usage_of};
 use crate::client::{Action, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Set, Time};
 
 /// Every resource of pods that a quota may count.
 const RESOURCES: [&str; 8] =
@@ -22,14 +21,14 @@ const RESOURCES: [&str; 8] =
 #[derive(Clone, Debug, Default)]
 pub struct ResourceQuotaController {
     /// The namespaces that have quotas.
-    counts: BTreeMap<Name, Count>,
+    counts: Map<Name, Count>,
 }
 
 /// The quotas of a namespace, and its pods with what they take.
 #[derive(Clone, Debug, Default)]
 struct Count {
-    quotas: BTreeSet<ObjectKey>,
-    pods: BTreeMap<Name, [Quantity; 8]>,
+    quotas: Set<ObjectKey>,
+    pods: Map<Name, [Quantity; 8]>,
     totals: [Quantity; 8],
 }
 
@@ -87,8 +86,8 @@ impl ResourceQuotaController {
             return Vec::new();
         }
         let is_first = !self.counts.contains_key(&key.namespace);
-        let count = self.counts.entry(key.namespace.clone()).or_default();
-        count.quotas.insert(key.clone());
+        let count = self.counts.or_default(key.namespace.clone());
+        count.quotas.add(key.clone());
         if is_first {
             for pod in cache.in_namespace(Kind::Pod, &key.namespace).filter_map(Object::as_pod) {
                 count.take(&pod.metadata.name, Some(pod));
@@ -118,7 +117,7 @@ impl Reconciler for ResourceQuotaController {
                 }
                 let is_there = change.kind != ChangeKind::Deleted;
                 if count.take(&pod.metadata.name, is_there.then_some(&**pod)) {
-                    return count.quotas.iter().map(|key| (key.clone(), Millis(0))).collect();
+                    return count.quotas.keys().map(|key| (key.clone(), Millis(0))).collect();
                 }
                 Vec::new()
             }

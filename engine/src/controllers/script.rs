@@ -86,17 +86,7 @@ pub trait Scripted: Clone + 'static {
 
     /// A request succeeded. Returns the Event that tells of it.
     fn done(&mut self, key: &ObjectKey, purpose: &Purpose, answer: &Answer) -> Option<EventDraft> {
-        let recorder = self.recorder();
-        match purpose {
-            Purpose::Create => {
-                let message = format!("Created pod: {}", answer.object.meta().name);
-                Some(recorder.normal(key, "SuccessfulCreate", message))
-            }
-            Purpose::Delete(name, _) => Some(recorder.normal(key, "SuccessfulDelete", format!("Deleted pod: {name}"))),
-            Purpose::Tell(reason, message, true) => Some(recorder.warning(key, reason, message.clone())),
-            Purpose::Tell(reason, message, _) => Some(recorder.normal(key, reason, message.clone())),
-            Purpose::Plain => None,
-        }
+        tell_success(self.recorder(), key, purpose, answer)
     }
 
     /// A request was refused, or will not be sent since one before it was. Returns the Event that tells of a refusal.
@@ -106,6 +96,25 @@ pub trait Scripted: Clone + 'static {
 
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
         None
+    }
+}
+
+/// The Event that tells of a request that was carried out.
+pub(super) fn tell_success(
+    recorder: Recorder,
+    key: &ObjectKey,
+    purpose: &Purpose,
+    answer: &Answer,
+) -> Option<EventDraft> {
+    match purpose {
+        Purpose::Create => {
+            let message = format!("Created pod: {}", answer.object.meta().name);
+            Some(recorder.normal(key, "SuccessfulCreate", message))
+        }
+        Purpose::Delete(name, _) => Some(recorder.normal(key, "SuccessfulDelete", format!("Deleted pod: {name}"))),
+        Purpose::Tell(reason, message, true) => Some(recorder.warning(key, reason, message.clone())),
+        Purpose::Tell(reason, message, _) => Some(recorder.normal(key, reason, message.clone())),
+        Purpose::Plain => None,
     }
 }
 
@@ -153,6 +162,27 @@ enum Stage {
     Act,
 }
 
+/// What a turn asks of its controller, whichever it is.
+trait Deeds {
+    fn plan(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<Script>;
+    fn done(&mut self, key: &ObjectKey, purpose: &Purpose, answer: &Answer) -> Option<EventDraft>;
+    fn undone(&mut self, key: &ObjectKey, purpose: &Purpose, error: Option<&str>) -> Option<EventDraft>;
+}
+
+impl<T: Scripted> Deeds for T {
+    fn plan(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<Script> {
+        Scripted::plan(self, context, key)
+    }
+
+    fn done(&mut self, key: &ObjectKey, purpose: &Purpose, answer: &Answer) -> Option<EventDraft> {
+        Scripted::done(self, key, purpose, answer)
+    }
+
+    fn undone(&mut self, key: &ObjectKey, purpose: &Purpose, error: Option<&str>) -> Option<EventDraft> {
+        Scripted::undone(self, key, purpose, error)
+    }
+}
+
 impl<T: Scripted> Reconciler for Scripts<T> {
     type State = Turn;
 
@@ -169,54 +199,64 @@ impl<T: Scripted> Reconciler for Scripts<T> {
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
-        let stage = turn.stage;
-        if let Stage::Observe = stage {
-            turn.script = self.0.plan(context, key);
-        }
-        let Some(script) = &turn.script else { return Step::Done(Next::AwaitChange).into() };
-        let is_background = script.is_quiet();
-        match stage {
-            Stage::Observe => {
-                turn.stage = Stage::Diff;
-                Stepped { is_background, ..Step::Observe(script.observed.clone()).into() }
-            }
-            Stage::Diff => {
-                turn.stage = Stage::Act;
-                Stepped { is_background, ..Step::Diff(script.differs.clone()).into() }
-            }
-            Stage::Act => self.act(key, turn, outcomes),
-        }
+        turn.step(&mut self.0, context, key, outcomes)
     }
 }
 
-impl<T: Scripted> Scripts<T> {
-    fn act(&mut self, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
-        let Some(script) = &mut turn.script else { return Step::Done(Next::AwaitChange).into() };
+impl Turn {
+    fn step(
+        &mut self,
+        controller: &mut dyn Deeds,
+        context: &Context<'_>,
+        key: &ObjectKey,
+        outcomes: Vec<Outcome>,
+    ) -> Stepped {
+        let stage = self.stage;
+        if let Stage::Observe = stage {
+            self.script = controller.plan(context, key);
+        }
+        let Some(script) = &self.script else { return Step::Done(Next::AwaitChange).into() };
+        let is_background = script.is_quiet();
+        match stage {
+            Stage::Observe => {
+                self.stage = Stage::Diff;
+                Stepped { is_background, ..Step::Observe(script.observed.clone()).into() }
+            }
+            Stage::Diff => {
+                self.stage = Stage::Act;
+                Stepped { is_background, ..Step::Diff(script.differs.clone()).into() }
+            }
+            Stage::Act => self.act(controller, key, outcomes),
+        }
+    }
+
+    fn act(&mut self, controller: &mut dyn Deeds, key: &ObjectKey, outcomes: Vec<Outcome>) -> Stepped {
+        let Some(script) = &mut self.script else { return Step::Done(Next::AwaitChange).into() };
         let mut events = std::mem::take(&mut script.events);
-        for (purpose, outcome) in std::mem::take(&mut turn.sent).iter().zip(outcomes) {
+        for (purpose, outcome) in std::mem::take(&mut self.sent).iter().zip(outcomes) {
             match outcome {
-                Ok(Some(answer)) => events.extend(self.0.done(key, purpose, &answer)),
+                Ok(Some(answer)) => events.extend(controller.done(key, purpose, &answer)),
                 Ok(None) => {}
                 // What was to go is gone already.
                 Err(error) if error.code() == 404 && !matches!(purpose, Purpose::Create) => {
-                    self.0.undone(key, purpose, None);
+                    controller.undone(key, purpose, None);
                 }
                 Err(error) => {
-                    events.extend(self.0.undone(key, purpose, Some(&error.to_string())));
-                    turn.failure.get_or_insert(error.message);
+                    events.extend(controller.undone(key, purpose, Some(&error.to_string())));
+                    self.failure.get_or_insert(error.message);
                 }
             }
         }
         while let Some(batch) = script.batches.pop_front() {
-            if turn.failure.is_some() && !batch.always {
-                batch.requests.iter().for_each(|(_, purpose)| drop(self.0.undone(key, purpose, None)));
+            if self.failure.is_some() && !batch.always {
+                batch.requests.iter().for_each(|(_, purpose)| drop(controller.undone(key, purpose, None)));
                 continue;
             }
             let (actions, purposes) = batch.requests.into_iter().unzip();
-            turn.sent = purposes;
+            self.sent = purposes;
             return Stepped { events, ..Step::Act(batch.facts, actions).into() };
         }
-        let step = match turn.failure.take() {
+        let step = match self.failure.take() {
             Some(error) => Step::Fail(error),
             None => Step::Done(script.next),
         };

@@ -1,10 +1,7 @@
-use std::collections::BTreeMap;
-use std::ops::Bound;
-
 use serde::{Deserialize, Serialize};
 
 use crate::api::ObjectKey;
-use crate::sim::Digest;
+use crate::sim::{Dict, Digest};
 
 /// How an image and the program inside it behave. Times in ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +71,7 @@ impl Behavior {
 /// The behavior of every image: those that were described, and the usual for the rest. `@namespace/name` is a pod
 /// that behaves in a way of its own; no image is named so.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Behaviors(pub BTreeMap<String, Behavior>);
+pub struct Behaviors(pub Dict<Behavior>);
 
 impl Behaviors {
     pub fn of(&self, image: &str) -> Behavior {
@@ -83,8 +80,8 @@ impl Behaviors {
 
     /// How the program of an image behaves in a pod.
     pub fn within(&self, pod: &ObjectKey, image: &str) -> Behavior {
-        let pods = (Bound::Included("@"), Bound::Excluded("A"));
-        let own = self.0.range::<str, _>(pods).next().and_then(|_| self.0.get(&Self::pod(pod)));
+        let some = self.0.keys().any(|name| name.starts_with('@'));
+        let own = some.then(|| self.0.get(&Self::pod(pod))).flatten();
         own.copied().unwrap_or_else(|| self.of(image))
     }
 

@@ -1,11 +1,11 @@
 //! Which kind a document is of, and the documents inside a list.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::schema::nearest;
 use super::tree::{Content, Entry, Node};
 use super::{Diagnostic, Severity, Stage};
-use crate::api::Kind;
+use crate::api::{Kind, fields};
 
 /// A document's kind as it is written, and the kind that it is.
 pub(super) struct Found {
@@ -159,8 +159,9 @@ pub(super) fn convert(found: &Found, value: &mut Value) {
     let is_old_autoscaler = found.kind == Kind::HorizontalPodAutoscaler && found.api_version == "autoscaling/v1";
     let Some(spec) = value.get_mut("spec").and_then(Value::as_object_mut).filter(|_| is_old_autoscaler) else { return };
     if let Some(target) = spec.remove("targetCPUUtilizationPercentage") {
-        let metric = json!({"type": "Resource", "resource": {"name": "cpu",
-            "target": {"type": "Utilization", "averageUtilization": target}}});
+        let target = fields([("type", "Utilization".into()), ("averageUtilization", target)]);
+        let resource = fields([("name", "cpu".into()), ("target", target)]);
+        let metric = fields([("type", "Resource".into()), ("resource", resource)]);
         spec.insert("metrics".into(), Value::Array(vec![metric]));
     }
 }

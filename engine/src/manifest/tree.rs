@@ -1,12 +1,12 @@
 //! YAML as a tree of values, each with its place in the text.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use serde_json::{Number, Value};
 
 use super::{Span, scalar, syntax};
+use crate::api::Extra;
 
 /// Nesting that a manifest may have.
 const MAX_DEPTH: usize = 100;
@@ -167,8 +167,16 @@ struct Open {
     node: Node,
     anchor: usize,
     key: Option<Key>,
-    /// Where each key of a mapping is, and whether it was written there and not merged in.
-    keys: BTreeMap<String, (usize, bool)>,
+    /// Where each key of a mapping is. Numbers as JSON, since this kind of tree is there in any case.
+    keys: Extra,
+    /// Which entries were written there and not merged in.
+    written: Vec<bool>,
+}
+
+impl Open {
+    fn place(&self, key: &str) -> Option<usize> {
+        self.keys.get(key).and_then(Value::as_u64).and_then(|place| usize::try_from(place).ok())
+    }
 }
 
 struct Key {
@@ -230,7 +238,13 @@ impl Builder {
             ));
         }
         self.check_depth(self.open.len() + 1, span)?;
-        self.open.push(Open { node: Node { content, span }, anchor, key: None, keys: BTreeMap::new() });
+        self.open.push(Open {
+            node: Node { content, span },
+            anchor,
+            key: None,
+            keys: Extra::new(),
+            written: Vec::new(),
+        });
         Ok(())
     }
 
@@ -314,7 +328,7 @@ impl Builder {
             (Content::List(items), _) => items.push(node),
             (Content::Map(_), Some(key)) if key.is_merge => merge(open, &node, key.span)?,
             (Content::Map(_), Some(key)) => {
-                if open.keys.get(&key.text).is_some_and(|(_, written)| *written) {
+                if open.place(&key.text).is_some_and(|place| open.written[place]) {
                     self.warnings.push(duplicate(&key));
                 }
                 set(open, Entry { key: key.text, key_span: key.span, value: node }, true);
@@ -341,16 +355,18 @@ fn duplicate(key: &Key) -> Problem {
 
 /// Sets a key of the open mapping; the last one wins.
 fn set(open: &mut Open, entry: Entry, written: bool) {
+    let place = open.place(&entry.key);
     let Content::Map(entries) = &mut open.node.content else { return };
-    match open.keys.get_mut(&entry.key) {
-        Some((index, was_written)) => {
-            *was_written |= written;
-            if let Some(old) = entries.get_mut(*index) {
+    match place {
+        Some(place) => {
+            open.written[place] |= written;
+            if let Some(old) = entries.get_mut(place) {
                 *old = entry;
             }
         }
         None => {
-            open.keys.insert(entry.key.clone(), (entries.len(), written));
+            open.keys.insert(entry.key.clone(), entries.len().into());
+            open.written.push(written);
             entries.push(entry);
         }
     }

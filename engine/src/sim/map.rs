@@ -59,25 +59,26 @@ impl<K: Key + ?Sized> Key for &K {
 /// same with several kilobytes of the page's download for each pair of types.
 #[derive(Clone, Debug)]
 pub struct Map<K, V> {
+    keys: Keys<K>,
+    slots: Vec<Option<V>>,
+}
+
+/// What depends on the type of the keys alone.
+#[derive(Clone, Debug)]
+struct Keys<K> {
     index: Index,
-    slots: Vec<Option<(K, V)>>,
+    slots: Vec<Option<K>>,
     free: Vec<u32>,
 }
 
-impl<K, V> Default for Map<K, V> {
-    fn default() -> Self {
-        Self { index: Index::default(), slots: Vec::new(), free: Vec::new() }
-    }
-}
-
-impl<K: Key, V> Map<K, V> {
+impl<K: Key> Keys<K> {
     fn find<Q: Key + ?Sized>(&self, key: &Q) -> Result<At, At>
     where
         K: Borrow<Q>,
     {
         let slots = &self.slots;
         self.index.find(key.rank(), &|slot| match slots.get(slot as usize) {
-            Some(Some((known, _))) => known.borrow().cmp(key),
+            Some(Some(known)) => known.borrow().cmp(key),
             _ => std::cmp::Ordering::Less,
         })
     }
@@ -89,12 +90,61 @@ impl<K: Key, V> Map<K, V> {
         self.index.slot(self.find(key).ok()?)
     }
 
+    /// The slot of a key, made for it where it has none.
+    fn place(&mut self, key: K) -> usize {
+        let at = match self.find(&key) {
+            Ok(at) => return self.index.slot(at).unwrap_or_default(),
+            Err(at) => at,
+        };
+        let rank = key.rank();
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some(key);
+                slot
+            }
+            None => {
+                self.slots.push(Some(key));
+                u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+            }
+        };
+        self.index.insert(at, rank, slot);
+        slot as usize
+    }
+
+    fn remove<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        let at = self.find(key).ok()?;
+        let slot = self.index.remove(at);
+        self.free.push(slot);
+        self.slots[slot as usize] = None;
+        Some(slot as usize)
+    }
+}
+
+impl<K, V> Default for Map<K, V> {
+    fn default() -> Self {
+        Self { keys: Keys { index: Index::default(), slots: Vec::new(), free: Vec::new() }, slots: Vec::new() }
+    }
+}
+
+impl<K: Key, V> Map<K, V> {
     fn pair(&self, slot: u32) -> Option<(&K, &V)> {
-        self.slots.get(slot as usize)?.as_ref().map(|(key, value)| (key, value))
+        Some((self.keys.slots.get(slot as usize)?.as_ref()?, self.at(slot)?))
+    }
+
+    /// The place for a key's value, made where it has none.
+    fn entry(&mut self, key: K) -> &mut Option<V> {
+        let slot = self.keys.place(key);
+        if slot == self.slots.len() {
+            self.slots.push(None);
+        }
+        &mut self.slots[slot]
     }
 
     pub fn len(&self) -> usize {
-        self.index.len()
+        self.keys.index.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -105,52 +155,40 @@ impl<K: Key, V> Map<K, V> {
     where
         K: Borrow<Q>,
     {
-        self.find(key).is_ok()
+        self.keys.find(key).is_ok()
     }
 
     pub fn get<Q: Key + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {
-        self.slots.get(self.slot_of(key)?)?.as_ref().map(|(_, value)| value)
+        self.slots.get(self.keys.slot_of(key)?)?.as_ref()
     }
 
     pub fn get_mut<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,
     {
-        let slot = self.slot_of(key)?;
-        self.slots.get_mut(slot)?.as_mut().map(|(_, value)| value)
+        let slot = self.keys.slot_of(key)?;
+        self.slots.get_mut(slot)?.as_mut()
     }
 
     /// Puts a value in place of the one that the key had, which is returned.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
-        match self.find(&key) {
-            Ok(at) => {
-                let slot = self.index.slot(at)?;
-                let (_, known) = self.slots.get_mut(slot)?.as_mut()?;
-                Some(std::mem::replace(known, value))
-            }
-            Err(at) => {
-                self.put(at, key, value);
-                None
-            }
-        }
+        self.entry(key).replace(value)
     }
 
-    /// Puts a key that is not there yet where it belongs. Returns its slot.
-    fn put(&mut self, at: At, key: K, value: V) -> usize {
-        let rank = key.rank();
-        let slot = match self.free.pop() {
-            Some(slot) => slot as usize,
-            None => {
-                self.slots.push(None);
-                self.slots.len() - 1
-            }
-        };
-        self.slots[slot] = Some((key, value));
-        self.index.insert(at, rank, u32::try_from(slot).unwrap_or(u32::MAX));
-        slot
+    /// The value of a key, made where there is none.
+    pub fn or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
+        self.entry(key).get_or_insert_with(make)
+    }
+
+    pub fn remove<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        let slot = self.keys.remove(key)?;
+        self.slots.get_mut(slot)?.take()
     }
 
     /// Where a key's value is kept; it stays there until the key is removed.
@@ -158,44 +196,26 @@ impl<K: Key, V> Map<K, V> {
     where
         K: Borrow<Q>,
     {
-        self.slot_of(key).map(|slot| slot as u32)
+        self.keys.slot_of(key).map(|slot| slot as u32)
     }
 
     /// The value in a slot.
     pub fn at(&self, slot: u32) -> Option<&V> {
-        self.pair(slot).map(|(_, value)| value)
+        self.slots.get(slot as usize)?.as_ref()
     }
 
     pub fn at_mut(&mut self, slot: u32) -> Option<&mut V> {
-        self.slots.get_mut(slot as usize)?.as_mut().map(|(_, value)| value)
+        self.slots.get_mut(slot as usize)?.as_mut()
     }
 
     /// Puts in a key that is new, and says where its value is kept.
     pub fn add_at(&mut self, key: K, value: V) -> u32 {
-        let at = self.find(&key).unwrap_or_else(|at| at);
-        self.put(at, key, value) as u32
-    }
-
-    /// The value of a key, made where there is none.
-    pub fn or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
-        let slot = match self.find(&key) {
-            Ok(at) => self.index.slot(at).unwrap_or(0),
-            Err(at) => self.put(at, key, make()),
-        };
-        match &mut self.slots[slot] {
-            Some((_, value)) => value,
-            None => unreachable!("the index names full slots"),
+        let slot = self.keys.place(key);
+        if slot == self.slots.len() {
+            self.slots.push(None);
         }
-    }
-
-    pub fn remove<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<V>
-    where
-        K: Borrow<Q>,
-    {
-        let at = self.find(key).ok()?;
-        let slot = self.index.remove(at);
-        self.free.push(slot);
-        self.slots.get_mut(slot as usize)?.take().map(|(_, value)| value)
+        self.slots[slot] = Some(value);
+        slot as u32
     }
 
     pub fn clear(&mut self) {
@@ -204,13 +224,13 @@ impl<K: Key, V> Map<K, V> {
 
     /// Keys and values in order of the keys.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
-        self.index.slots().filter_map(|slot| self.pair(slot))
+        self.keys.index.slots().filter_map(|slot| self.pair(slot))
     }
 
     /// As [`Map::iter`], from a key on.
     pub fn iter_from(&self, from: K) -> impl Iterator<Item = (&K, &V)> {
-        let at = self.find(&from).unwrap_or_else(|at| at);
-        self.index.slots_from(at).filter_map(|slot| self.pair(slot))
+        let at = self.keys.find(&from).unwrap_or_else(|at| at);
+        self.keys.index.slots_from(at).filter_map(|slot| self.pair(slot))
     }
 
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
@@ -223,17 +243,35 @@ impl<K: Key, V> Map<K, V> {
 
     /// All values, in the order of their slots rather than of the keys.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
-        self.slots.iter_mut().filter_map(|slot| slot.as_mut().map(|(_, value)| value))
+        self.slots.iter_mut().filter_map(Option::as_mut)
+    }
+
+    /// Changes values in order of the keys.
+    pub fn each(&mut self, mut change: impl FnMut(&K, &mut V)) {
+        let (values, keys) = (&mut self.slots, &self.keys);
+        for slot in keys.index.slots().map(|slot| slot as usize) {
+            if let (Some(Some(key)), Some(Some(value))) = (keys.slots.get(slot), values.get_mut(slot)) {
+                change(key, value);
+            }
+        }
+    }
+
+    /// The values in order of their keys.
+    pub fn into_values(mut self) -> Vec<V> {
+        let slots = self.keys.index.slots();
+        slots.filter_map(|slot| self.slots.get_mut(slot as usize)?.take()).collect()
     }
 
     /// Keeps what `keep` says to keep.
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
-        let (slots, free) = (&mut self.slots, &mut self.free);
-        self.index.retain(&mut |slot| {
-            let Some(entry) = slots.get_mut(slot as usize) else { return false };
-            let stays = entry.as_mut().is_some_and(|(key, value)| keep(key, value));
+        let (values, Keys { index, slots, free }) = (&mut self.slots, &mut self.keys);
+        index.retain(&mut |slot| {
+            let (Some(key), Some(value)) = (slots.get_mut(slot as usize), values.get_mut(slot as usize)) else {
+                return false;
+            };
+            let stays = key.as_ref().zip(value.as_mut()).is_some_and(|(key, value)| keep(key, value));
             if !stays {
-                *entry = None;
+                (*key, *value) = (None, None);
                 free.push(slot);
             }
             stays
@@ -255,6 +293,12 @@ impl<K: Key, V> FromIterator<(K, V)> for Map<K, V> {
             map.insert(key, value);
         }
         map
+    }
+}
+
+impl<K: Key, V: PartialEq> PartialEq for Map<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
     }
 }
 

@@ -138,7 +138,7 @@ pub struct ActiveTurn {
 }
 
 /// One loop: its queue, its turns, and what its last turn showed.
-#[derive(Clone)]
+#[cfg_attr(feature = "checkpoints", derive(Clone))]
 pub struct Loop {
     pub name: Name,
     pub process: usize,

@@ -9,7 +9,7 @@ use super::{Outcome, Simulation, Target};
 use crate::api::{Deployment, Kind, Object, ReplicaSet};
 use crate::apiserver::{ApiError, PatchType, Reason, Verb};
 use crate::controllers::deployment::revision::{self, HASH_LABEL};
-use crate::sim::Seq;
+use crate::sim::{Seq, sort_by};
 
 /// Annotations of a Deployment that stay as they are when it is rolled back.
 const KEPT: [&str; 5] = [
@@ -26,7 +26,8 @@ fn find(sets: &[Rc<ReplicaSet>], to: i64) -> Option<&Rc<ReplicaSet>> {
         return sets.iter().find(|set| revision::revision(&set.metadata) == to);
     }
     let mut sorted: Vec<&Rc<ReplicaSet>> = sets.iter().collect();
-    sorted.sort_by_key(|set| -revision::revision(&set.metadata));
+    let number = |set: &ReplicaSet| revision::revision(&set.metadata);
+    sort_by(&mut sorted, |a, b| number(b).cmp(&number(a)));
     sorted.get(1).copied()
 }
 

@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use super::process::{Loop, Process};
 use super::{Command, JournalEntry, Outcome, Scenario, Target, default_namespace};
-use crate::api::{Kind, Name, ObjectKey, Timestamp};
+use crate::api::{Kind, Name, ObjectKey, Timestamp, fields};
 use crate::apiserver::{
     Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
 };
@@ -93,7 +93,7 @@ impl Flights {
 /// A world that runs: a pure function of scenario and journal.
 ///
 /// A clone is a checkpoint: objects are shared, so it is cheap.
-#[derive(Clone)]
+#[cfg_attr(feature = "checkpoints", derive(Clone))]
 pub struct Simulation {
     pub(super) scenario: Rc<Scenario>,
     pub(super) queue: EventQueue<Happening>,
@@ -386,7 +386,7 @@ impl Simulation {
             }
             Command::Cordon { node, on } => {
                 let target = Target { kind: Kind::Node, namespace: String::new(), name: node };
-                let patch = serde_json::json!({ "spec": { "unschedulable": if on { Some(true) } else { None } } });
+                let patch = fields([("spec", fields([("unschedulable", on.then_some(true).into())]))]);
                 let done = if on { "cordoned" } else { "uncordoned" };
                 self.request(&target, "kubectl-cordon", Verb::Patch(target.key(), PatchType::Merge, patch), done, seq)
             }
@@ -522,7 +522,7 @@ fn image_patch(object: Option<&crate::api::Object>, container: &str, image: &str
         .iter_mut()
         .find(|it| it.get("name").and_then(|name| name.as_str()) == Some(container))?;
     found["image"] = image.into();
-    Some(serde_json::json!({ "spec": { "template": { "spec": { "containers": containers.clone() } } } }))
+    Some(fields([("spec", fields([("template", fields([("spec", fields([("containers", containers.take())]))]))]))]))
 }
 
 fn problem(error: &ApiError, path: String, message: String) -> Diagnostic {

@@ -28,11 +28,11 @@ pub fn manifest_pane() -> View {
     let field = At::<HtmlTextAreaElement>::new();
     let waiting = StoredValue::new_local(None::<Timeout>);
     let is_open = move || session.focus.pane.get() == Part::Manifest;
-    let changed = move |text: String| {
+    let changed = Callback::new(move |text: String| {
         session.editor.text.set(text);
         let lint = Timeout::new(LINT_AFTER_MS, move || session.lint());
         let _ = waiting.try_set_value(Some(lint));
-    };
+    });
     let apply = move |_| {
         let _ = waiting.try_set_value(None);
         if !session.apply() {
@@ -54,10 +54,10 @@ pub fn manifest_pane() -> View {
         >
             <div class="pane-h">
                 <h2 class="h" id="h-man">"Manifest"</h2>
-                {file_button(Callback::new(changed))}
+                {file_button(changed)}
                 <button class="btn btn-s" type="button" on:click=apply>"Apply"</button>
             </div>
-            {editor_view(field, Callback::new(changed))}
+            {editor_view(field, changed)}
             {problems(field)}
         </section>
     }
@@ -89,11 +89,11 @@ fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-fn open_file(files: Option<web_sys::FileList>, then: impl Fn(String) + 'static) {
+fn open_file(files: Option<web_sys::FileList>, then: Callback<String>) {
     if let Some(file) = files.and_then(|files| files.get(0)) {
         leptos::task::spawn_local(async move {
             if let Some(text) = platform::file_text(file).await {
-                then(text);
+                then.run(text);
             }
         });
     }
@@ -102,7 +102,7 @@ fn open_file(files: Option<web_sys::FileList>, then: impl Fn(String) + 'static) 
 fn file_button(on_text: Callback<String>) -> View {
     let chosen = move |event: Event| {
         let input: web_sys::HtmlInputElement = event_target(&event);
-        open_file(input.files(), move |text| on_text.run(text));
+        open_file(input.files(), on_text);
         input.set_value("");
     };
     view! {

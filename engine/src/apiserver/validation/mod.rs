@@ -20,7 +20,7 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use super::FieldError;
-use crate::api::{Field, Object};
+use crate::api::{Field, Object, write_value};
 
 pub use update::validate_update;
 
@@ -165,9 +165,9 @@ trait ToJson {
     fn to_json(&self) -> Value;
 }
 
-impl<T: Field> ToJson for T {
+impl<T: Field + Clone> ToJson for T {
     fn to_json(&self) -> Value {
-        self.write_always()
+        write_value(self)
     }
 }
 

@@ -5,7 +5,6 @@
 mod failed;
 mod nodes;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 pub use nodes::{OnNode, belongs, pin, replace, suits, surge, target, tolerate};
@@ -20,7 +19,7 @@ use crate::api::{DaemonSet, DaemonSetStatus, IntOrPercent, Kind, Name, Node, Obj
 use crate::apiserver::{Change, ChangeKind, EventDraft, Objects, Verb};
 use crate::client::{Context, Expectations, Facts, Wakeup, observe_pod_of};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time, sort_by};
 
 const RECORDER: Recorder = Recorder("daemonset-controller");
 const GENERATION_LABEL: &str = "pod-template-generation";
@@ -65,11 +64,11 @@ struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     fn find(context: &Context<'a>, set: &'a Rc<DaemonSet>, history: History) -> Self {
-        let mut by_node: BTreeMap<&str, Vec<&Rc<Pod>>> = BTreeMap::new();
+        let mut by_node: Map<&str, Vec<&Rc<Pod>>> = Map::default();
         for pod in context.cache.owned(set.metadata.uid, Kind::Pod).filter_map(Object::as_pod) {
             // One that has ended and is on its way out is nobody's concern any more.
             if !(pod.is_finished() && pod.is_terminating()) {
-                by_node.entry(target(pod).unwrap_or_default()).or_default().push(pod);
+                by_node.or_default(target(pod).unwrap_or_default()).push(pod);
             }
         }
         let mut spec = (*set.spec.template.spec).clone();
@@ -78,7 +77,8 @@ impl<'a> Seen<'a> {
         for (node, _) in context.cache.nodes() {
             let (should_run, may_stay) = belongs(&spec, node);
             let mut pods = by_node.remove(node.metadata.name.as_str()).unwrap_or_default();
-            pods.sort_by_key(|pod| (!pod.is_assigned(), pod.metadata.creation_timestamp));
+            let age = |pod: &Pod| (!pod.is_assigned(), pod.metadata.creation_timestamp);
+            sort_by(&mut pods, |a, b| age(a).cmp(&age(b)));
             if should_run || !pods.is_empty() {
                 places.push(Place { node, should_run, may_stay, pods });
             }

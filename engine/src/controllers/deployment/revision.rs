@@ -5,7 +5,9 @@
 use std::hash::Hasher;
 use std::rc::Rc;
 
-use crate::api::{Deployment, Field, Kind, LabelSelector, Labels, ObjectMeta, PodTemplate, ReplicaSet, ReplicaSetSpec};
+use crate::api::{
+    Deployment, Kind, LabelSelector, Labels, ObjectMeta, PodTemplate, ReplicaSet, ReplicaSetSpec, write_value,
+};
 use crate::apiserver::safe_encode;
 use crate::sim::Digest;
 
@@ -20,7 +22,7 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// differ from a real cluster's while everything that depends on them holds.
 pub fn template_hash(template: &PodTemplate, collisions: i32) -> String {
     let mut digest = Digest::default();
-    digest.write(template.write_always().to_string().as_bytes());
+    digest.write(write_value(template).to_string().as_bytes());
     digest.write_i32(collisions);
     let value = digest.finish();
     safe_encode(&((value >> 32) as u32 ^ value as u32).to_string())

@@ -1,10 +1,9 @@
 //! What a disruption budget allows: a pure function of what its pods are (`disruption.go`, v1.36).
 
-use std::collections::BTreeMap;
-
 use crate::api::{
     Condition, IntOrPercent, Name, ObjectKey, PodDisruptionBudget, PodDisruptionBudgetStatus, Timestamp, set_condition,
 };
+use crate::sim::Map;
 
 /// How long an eviction that was granted may take to be seen, in seconds (`DeletionTimeout`).
 pub const DELETION_TIMEOUT: i64 = 120;
@@ -21,10 +20,10 @@ pub struct Member {
 /// The pods that a budget selects, counted as they come and go.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    pods: BTreeMap<Name, Member>,
+    pods: Map<Name, Member>,
     healthy: i32,
     /// The controllers of its pods, with the number of pods of each.
-    controllers: BTreeMap<ObjectKey, i32>,
+    controllers: Map<ObjectKey, i32>,
 }
 
 impl Tally {
@@ -41,7 +40,7 @@ impl Tally {
             let Some(it) = it else { continue };
             self.healthy += sign * i32::from(it.is_healthy);
             if let Some(controller) = &it.controller {
-                *self.controllers.entry(controller.clone()).or_default() += sign;
+                *self.controllers.or_default(controller.clone()) += sign;
             }
         }
         self.controllers.retain(|_, count| *count > 0);

@@ -4,7 +4,6 @@
 
 mod budget;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 pub use budget::{Member, Tally, expected, status_of};
@@ -14,14 +13,14 @@ use crate::api::{Kind, LabelSelector, Object, ObjectKey, Pod, PodDisruptionBudge
 use crate::apiserver::{Change, ChangeKind, Objects, Request, Verb};
 use crate::client::{Action, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time};
 
 const RECORDER: Recorder = Recorder("controllermanager");
 
 /// Keeps the status of disruption budgets.
 #[derive(Clone, Debug, Default)]
 pub struct DisruptionController {
-    budgets: BTreeMap<ObjectKey, Selected>,
+    budgets: Map<ObjectKey, Selected>,
 }
 
 /// A budget's selector and the pods it selects.
@@ -66,7 +65,7 @@ impl Selected {
 
 /// What the controllers of a budget's pods ask for together; a ReplicaSet speaks through its Deployment.
 fn scale_of(cache: &Objects, tally: &Tally) -> i32 {
-    let mut scales: BTreeMap<ObjectKey, i32> = BTreeMap::new();
+    let mut scales: Map<ObjectKey, i32> = Map::default();
     for key in tally.controllers() {
         let Some(object) = cache.get(key) else { continue };
         let above = super::controller_key(object, Kind::Deployment).filter(|_| key.kind == Kind::ReplicaSet);
@@ -107,14 +106,17 @@ impl DisruptionController {
 
     fn hear_pod(&mut self, change: &Change, pod: &Pod) -> Vec<Wakeup> {
         let is_there = change.kind != ChangeKind::Deleted;
-        let mut keys = BTreeSet::new();
-        for (key, selected) in self.budgets.iter_mut().filter(|(key, _)| key.namespace == pod.metadata.namespace) {
+        let mut keys = Vec::new();
+        self.budgets.each(|key, selected| {
+            if key.namespace != pod.metadata.namespace {
+                return;
+            }
             let member = (is_there && selected.selects(pod)).then(|| member(pod));
             if selected.tally.take(&pod.metadata.name, member) {
-                keys.insert(key.clone());
+                keys.push((key.clone(), Millis(0)));
             }
-        }
-        keys.into_iter().map(|key| (key, Millis(0))).collect()
+        });
+        keys
     }
 }
 

@@ -5,7 +5,6 @@
 
 mod slices;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 pub use slices::{Arrangement, arrange};
@@ -20,7 +19,7 @@ use crate::api::{
 use crate::apiserver::{Change, ChangeKind, DeleteOptions, Objects, Verb};
 use crate::client::{Context, Facts, Wakeup};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Map, Millis, Time};
 
 const RECORDER: Recorder = Recorder("endpoint-slice-controller");
 const SERVICE_LABEL: &str = "kubernetes.io/service-name";
@@ -138,7 +137,7 @@ impl Scripted for EndpointSliceController {
             return None;
         }
         let publish = spec.publish_not_ready_addresses;
-        let mut wanted: BTreeMap<Name, Endpoint> = BTreeMap::new();
+        let mut wanted: Map<Name, Endpoint> = Map::default();
         let mut example = None;
         for pod in context.cache.pods_labeled(&key.namespace, |labels| selects(service, labels)) {
             if let Some(endpoint) = endpoint(pod, publish) {

@@ -3,9 +3,8 @@
 //! Mirrors `staging/src/k8s.io/endpointslice/reconciler.go`, v1.36: endpoints stay in the slice they are in, new ones
 //! fill slices that are written anyway, then one that has room, then new slices.
 
-use std::collections::BTreeMap;
-
 use crate::api::{Endpoint, Name};
+use crate::sim::Map;
 
 /// `--max-endpoints-per-slice`
 pub const CAPACITY: usize = 100;
@@ -24,7 +23,7 @@ fn pod_name(endpoint: &Endpoint) -> Option<&Name> {
 }
 
 /// Spreads the wanted endpoints, by the names of their pods, over the slices that there are.
-pub fn arrange(existing: &[&[Endpoint]], mut wanted: BTreeMap<Name, Endpoint>) -> Arrangement {
+pub fn arrange(existing: &[&[Endpoint]], mut wanted: Map<Name, Endpoint>) -> Arrangement {
     let mut kept: Vec<(Vec<Endpoint>, bool)> = Vec::new();
     for slice in existing {
         let mut changed = false;
@@ -40,7 +39,7 @@ pub fn arrange(existing: &[&[Endpoint]], mut wanted: BTreeMap<Name, Endpoint>) -
         }
         kept.push((stays, changed));
     }
-    let mut rest: Vec<Endpoint> = wanted.into_values().collect();
+    let mut rest: Vec<Endpoint> = wanted.into_values();
     let room = |slice: &Vec<Endpoint>| CAPACITY.saturating_sub(slice.len());
     for (slice, _) in kept.iter_mut().filter(|(_, changed)| *changed) {
         let count = room(slice).min(rest.len());
@@ -83,7 +82,7 @@ mod tests {
         Endpoint { target_ref: Some(target), ..Endpoint::default() }
     }
 
-    fn wanted(numbers: std::ops::Range<usize>) -> BTreeMap<Name, Endpoint> {
+    fn wanted(numbers: std::ops::Range<usize>) -> Map<Name, Endpoint> {
         numbers.map(|number| (format!("pod-{number:03}").as_str().into(), endpoint(number))).collect()
     }
 
@@ -93,9 +92,9 @@ mod tests {
 
     #[test]
     fn a_service_without_pods_has_one_empty_slice() {
-        let arranged = arrange(&[], BTreeMap::new());
+        let arranged = arrange(&[], Map::default());
         assert_eq!(arranged.created, [Vec::new()]);
-        assert_eq!(arrange(&[&[]], BTreeMap::new()), Arrangement::default());
+        assert_eq!(arrange(&[&[]], Map::default()), Arrangement::default());
     }
 
     #[test]
@@ -118,7 +117,7 @@ mod tests {
     fn an_emptied_slice_goes_unless_it_is_the_last() {
         let (first, second) = (slice(0..100), slice(100..150));
         assert_eq!(arrange(&[&first, &second], wanted(0..100)).deleted, [1]);
-        let arranged = arrange(&[&first, &second], BTreeMap::new());
+        let arranged = arrange(&[&first, &second], Map::default());
         assert_eq!((arranged.updated.len(), arranged.deleted), (1, vec![1]));
     }
 }

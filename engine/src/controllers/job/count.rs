@@ -3,6 +3,7 @@
 //! Mirrors `pkg/controller/job/{job_controller,backoff_utils}.go`, v1.36.
 
 use crate::api::{Condition, Timestamp};
+use crate::sim::sort_by;
 
 /// The wait after a pod failed, doubling with each failure in a row up to the cap (`DefaultJobPodFailureBackOff`,
 /// `MaxJobPodFailureBackOff`).
@@ -20,7 +21,7 @@ impl Backoff {
     /// Takes in pods that have ended, in the order in which they did: when, and whether well.
     #[must_use]
     pub fn after(mut self, mut ended: Vec<(Timestamp, bool)>) -> Self {
-        ended.sort();
+        sort_by(&mut ended, Ord::cmp);
         for (at, is_well) in ended {
             self = if is_well { Self::default() } else { Self { failures: self.failures + 1, last: at } };
         }

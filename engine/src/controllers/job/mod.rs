@@ -8,19 +8,18 @@ mod policy;
 mod seen;
 mod ttl;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use count::{Backoff, End};
 use seen::Seen;
 pub use ttl::TtlAfterFinished;
 
-use super::pods::{create_slowly, delete_all, pod_from, pod_key, request};
+use super::pods::{create_slowly, delete_all, finalizers_without, pod_from, pod_key, request};
 use super::script::{Purpose, Script, Scripted};
 use super::{Recorder, controller_key};
-use crate::api::{Condition, Job, JobStatus, Kind, Object, ObjectKey, Pod, Timestamp, Uid, condition};
+use crate::api::{Condition, Job, JobStatus, Kind, Object, ObjectKey, Pod, Timestamp, Uid, condition, fields};
 use crate::apiserver::{Answer, Change, ChangeKind, EventDraft, Objects, PatchType, Verb};
 use crate::client::{Action, Context, Expectations, Facts, Wakeup, observe_pod_of};
 use crate::note;
@@ -38,9 +37,9 @@ const UNCOUNTED: &str = "uncountedTerminatedPods";
 #[derive(Clone, Debug, Default)]
 pub struct JobController {
     expectations: Expectations,
-    backoffs: BTreeMap<ObjectKey, Backoff>,
+    backoffs: Map<ObjectKey, Backoff>,
     /// As it will be once the status that counts the ended pods is written.
-    pending: BTreeMap<ObjectKey, Backoff>,
+    pending: Map<ObjectKey, Backoff>,
     /// Pods whose finalizer was asked to be taken off, until the cache knows (`uidTrackingExpectations`).
     released: Map<ObjectKey, Set<Uid>>,
 }
@@ -57,9 +56,7 @@ fn is_tracked(pod: &Pod) -> bool {
 }
 
 fn untrack(pod: &Pod) -> (Action, Purpose) {
-    let rest: Vec<&String> = pod.metadata.finalizers.iter().filter(|it| *it != FINALIZER).collect();
-    let rest = if rest.is_empty() { Value::Null } else { json!(rest) };
-    let patch = json!({ "metadata": { "finalizers": rest } });
+    let patch = fields([("metadata", fields([("finalizers", finalizers_without(&pod.metadata, FINALIZER))]))]);
     (request(Verb::Patch(pod_key(pod), PatchType::Merge, patch)), Purpose::Plain)
 }
 
@@ -193,16 +190,7 @@ impl Scripted for JobController {
         {
             self.backoffs.insert(key.clone(), backoff);
         }
-        match purpose {
-            Purpose::Create => {
-                let message = format!("Created pod: {}", answer.object.meta().name);
-                Some(RECORDER.normal(key, "SuccessfulCreate", message))
-            }
-            Purpose::Delete(name, _) => Some(RECORDER.normal(key, "SuccessfulDelete", format!("Deleted pod: {name}"))),
-            Purpose::Tell(reason, message, true) => Some(RECORDER.warning(key, reason, message.clone())),
-            Purpose::Tell(reason, message, false) => Some(RECORDER.normal(key, reason, message.clone())),
-            Purpose::Plain => None,
-        }
+        super::script::tell_success(RECORDER, key, purpose, answer)
     }
 
     fn undone(&mut self, key: &ObjectKey, purpose: &Purpose, error: Option<&str>) -> Option<EventDraft> {

@@ -16,7 +16,8 @@ use zones::{Tally, Zones, counts, zone_of};
 use super::script::{Purpose, Script, Scripted};
 use super::{CONTROLLER_MANAGER, Recorder};
 use crate::api::{
-    Condition, Field, Kind, Name, Node, Object, ObjectKey, Pod, Taint, Timestamp, condition, set_condition,
+    Condition, Kind, Name, Node, Object, ObjectKey, Pod, Taint, Timestamp, condition, fields, set_condition,
+    write_value,
 };
 use crate::apiserver::{Change, EventDraft, Objects, PatchType, Request, Verb};
 use crate::client::{Action, Arg, Context, Facts, Wakeup};
@@ -315,7 +316,9 @@ fn unready_update(pod: &Rc<Pod>, now: Timestamp) -> Action {
 fn taint_update(node: &Rc<Node>, taints: Vec<Taint>) -> Action {
     let key = ObjectKey::node(node.metadata.name.clone());
     let version = node.metadata.resource_version.to_string();
-    let patch =
-        serde_json::json!({ "metadata": { "resourceVersion": version }, "spec": { "taints": taints.write_always() } });
+    let patch = fields([
+        ("metadata", fields([("resourceVersion", version.into())])),
+        ("spec", fields([("taints", write_value(&taints))])),
+    ]);
     Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Patch(key, PatchType::Merge, patch)))
 }

@@ -2,6 +2,8 @@
 //!
 //! Mirrors `pkg/controller/statefulset/stateful_set_control.go`, v1.36.
 
+use crate::sim::sort_by;
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wish {
@@ -71,7 +73,7 @@ pub fn decide(wish: Wish, members: &[Member]) -> Vec<Deed> {
         }
     }
     let mut condemned: Vec<&Member> = members.iter().filter(|member| !wanted.contains(&member.number)).collect();
-    condemned.sort_by_key(|member| -member.number);
+    sort_by(&mut condemned, |a, b| b.number.cmp(&a.number));
     let first_unhealthy = condemned.iter().rev().find(|member| !member.is_healthy()).map(|member| member.number);
     for member in condemned {
         if !wish.is_parallel {

@@ -17,7 +17,7 @@ use crate::api::{Kind, Object, ObjectKey, Pod, PodTemplate, StatefulSet, Statefu
 use crate::apiserver::{Answer, Change, ChangeKind, EventDraft, Objects, Verb};
 use crate::client::{Context, Facts, Wakeup};
 use crate::note;
-use crate::sim::{Millis, Time};
+use crate::sim::{Millis, Time, sort_by};
 
 const RECORDER: Recorder = Recorder("statefulset-controller");
 const NAME_LABEL: &str = "statefulset.kubernetes.io/pod-name";
@@ -57,7 +57,7 @@ impl<'a> Seen<'a> {
         let name = &set.metadata.name;
         let owned = context.cache.owned(set.metadata.uid, Kind::Pod).filter_map(Object::as_pod);
         let mut pods: Vec<_> = owned.filter_map(|pod| Some((number_of(name, &pod.metadata.name)?, pod))).collect();
-        pods.sort_by_key(|(number, _)| *number);
+        sort_by(&mut pods, |a, b| a.0.cmp(&b.0));
         let spec = &set.spec;
         let ordinals = spec.extra.get("ordinals").and_then(|it| it.get("start")).and_then(serde_json::Value::as_i64);
         let rolls = spec.update_strategy.kind != "OnDelete";
