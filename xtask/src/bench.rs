@@ -38,17 +38,17 @@ fn browser() -> Res {
     cmd::run(test::node(&tools, &dist)?.arg("bench.mjs"))
 }
 
-/// Builds `examples/bench.rs` with the page's profile and tools, into a folder with an empty page.
+/// Builds the crate `bench` with the page's profile and tools, into a folder with an empty page.
 fn module(tools: &Tools) -> Res<PathBuf> {
     let dist = paths::target().join("bench-web");
     let mut cargo = tools.web("cargo");
-    cmd::run(cargo.args(["build", "--release", "--package", "loopscope", "--example", "bench", "--target", WASM]))?;
-    let built = paths::web_target().join(WASM).join("release/examples/bench.wasm");
+    cmd::run(cargo.args(["build", "--release", "--package", "loopscope-bench", "--target", WASM]))?;
+    let built = paths::web_target().join(WASM).join("release/loopscope_bench.wasm");
     let mut bindgen = tools.web("wasm-bindgen");
-    cmd::run(bindgen.args(["--target", "web", "--no-typescript", "--out-dir"]).arg(&dist).arg(&built))?;
+    cmd::run(bindgen.args(["--target", "web", "--no-typescript", "--out-name", "bench", "--out-dir"]).arg(&dist).arg(&built))?;
     let wasm = dist.join("bench_bg.wasm");
-    // The features are those that Trunk passes for the page.
-    cmd::run(tools.web("wasm-opt").args(["-Oz", "--all-features"]).arg(&wasm).arg("-o").arg(&wasm))?;
+    // As Trunk calls it for the page.
+    cmd::run(tools.web("wasm-opt").arg("-Oz").arg(&wasm).arg("-o").arg(&wasm))?;
     write(&dist.join("index.html"), "<!doctype html><meta charset=\"utf-8\"><link rel=\"icon\" href=\"data:,\">\n")?;
     Ok(dist)
 }

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use crate::api::{Name, ObjectKey};
 use crate::sim::{Seq, Time};
@@ -16,7 +17,7 @@ pub struct EventDraft {
 /// An Event as the API server keeps it; the same message again only raises the count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KubeEvent {
-    pub draft: EventDraft,
+    pub draft: Rc<EventDraft>,
     pub count: u32,
     pub first: Time,
     pub last: Time,
@@ -34,7 +35,7 @@ impl EventLog {
     /// How far back a repeated message is looked for, which keeps recording cheap in bursts.
     const RECENT: usize = 64;
 
-    pub fn record(&mut self, draft: EventDraft, at: Time, seq: Seq) {
+    pub fn record(&mut self, draft: Rc<EventDraft>, at: Time, seq: Seq) {
         if let Some(known) = self.events.iter_mut().rev().take(Self::RECENT).find(|event| event.draft == draft) {
             known.count += 1;
             known.last = at;

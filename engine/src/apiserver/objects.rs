@@ -275,6 +275,7 @@ impl Objects {
         match (old, new) {
             (Object::Pod(old), Object::Pod(new))
                 if old.is_finished() == new.is_finished()
+                    && old.spec.node_name == new.spec.node_name
                     && (Rc::ptr_eq(&old.spec, &new.spec) || old.spec == new.spec) => {}
             (Object::Pod(_) | Object::Node(_), _) => {
                 self.unindex_place(key, old);

@@ -138,11 +138,7 @@ impl ApiServer {
 
     /// Fills in and checks a new object. Of the pods of one template only the first has its spec looked at.
     fn prepare(&mut self, key: &ObjectKey, object: &mut Object) -> Result<(), ApiError> {
-        let is_plain = self.objects.of_kind(Kind::PriorityClass).next().is_none();
-        let given = match object {
-            Object::Pod(pod) if is_plain => Some(Rc::clone(&pod.spec)),
-            _ => None,
-        };
+        let given = object.as_pod().map(|pod| Rc::clone(&pod.spec));
         if let (Object::Pod(pod), Some(known), Some(given)) = (&mut *object, &self.prepared, &given)
             && Rc::ptr_eq(&known.given, given)
         {
@@ -162,6 +158,13 @@ impl ApiServer {
             self.prepared = Some(Prepared { given, spec, qos_class });
         }
         Ok(())
+    }
+
+    /// What admission makes of a spec depends on the priority classes.
+    fn forget_prepared(&mut self, written: Kind) {
+        if written == Kind::PriorityClass {
+            self.prepared = None;
+        }
     }
 
     fn admit_size(&self, object: &Object) -> Result<(), ApiError> {
@@ -368,6 +371,7 @@ impl ApiServer {
         self.version += 1;
         object.meta_mut().resource_version = self.version;
         let key = object.key();
+        self.forget_prepared(key.kind);
         let old = self.objects.put(key.clone(), object.clone());
         let (at, cause) = (moment.now, moment.cause);
         self.log.push(Change { version: self.version, kind, key, object: object.clone(), old, at, cause });
@@ -377,6 +381,7 @@ impl ApiServer {
     pub(super) fn remove(&mut self, mut object: Object, moment: &Moment<'_>) -> Answer {
         self.version += 1;
         let key = object.key();
+        self.forget_prepared(key.kind);
         let old = self.objects.remove(&key);
         self.managers.forget(&key);
         object.meta_mut().resource_version = self.version;

@@ -62,5 +62,5 @@ pub enum What {
     /// Something happened on a node: an image arrived, a process came up.
     Happened { node: Name, pod: ObjectKey, note: Note },
     /// A Kubernetes Event was published.
-    Announced { by: LoopIndex, event: EventDraft },
+    Announced { by: LoopIndex, event: Rc<EventDraft> },
 }

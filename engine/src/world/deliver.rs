@@ -7,7 +7,7 @@ use super::simulation::Happening;
 use super::{ProcessKind, Simulation};
 use crate::api::{Object, ObjectKey};
 use crate::apiserver::{Change, ChangeKind, Objects};
-use crate::client::{LoopIndex, What};
+use crate::client::{Author, LoopIndex, What};
 use crate::sim::{Millis, Seq, sort_by};
 
 /// The controller manager and the scheduler come first among the processes.
@@ -15,7 +15,7 @@ const CENTRAL: usize = 2;
 
 impl Simulation {
     /// Sends a change on its way to every process that watches its object.
-    pub(super) fn announce(&mut self, version: u64) {
+    pub(super) fn announce(&mut self, version: u64, author: Author) {
         let Some(change) = self.api.change(version) else { return };
         let lag = Millis(self.scenario.latency.watch);
         let is_for = |process: usize| {
@@ -28,7 +28,13 @@ impl Simulation {
             Object::Pod(pod) => &pod.spec.node_name,
             object => &object.meta().name,
         };
-        let kubelet = self.kubelets.get(node).copied();
+        // Most of what concerns a node its own kubelet writes.
+        let own = match author {
+            Author::Loop(at) => self.loops.get(at.0 as usize).map(|it| it.process),
+            Author::You => None,
+        };
+        let own = own.filter(|process| self.processes.get(*process).is_some_and(|it| it.node() == Some(node)));
+        let kubelet = own.or_else(|| self.kubelets.get(node).copied());
         let receivers = (0..CENTRAL).chain(kubelet).filter(|process| is_for(*process).is_some());
         for process in receivers {
             self.queue.after(lag, Happening::Deliver { process, version });
@@ -55,7 +61,8 @@ impl Simulation {
         let now = self.now();
         // What the very first lists hold is no news.
         let is_quiet = change.cause == Seq(1) && now == crate::sim::Time(0);
-        for at in self.processes[process].loops.clone() {
+        for index in 0..self.processes[process].loops.len() {
+            let at = self.processes[process].loops[index];
             let cache = &self.processes[process].cache;
             let wakeups = self.loops[at.0 as usize].reconciler.concerns(change, cache, now);
             if wakeups.is_empty() {

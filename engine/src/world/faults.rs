@@ -91,45 +91,50 @@ impl Simulation {
             Subject::Image(it) => it.as_str() == image.as_str(),
             Subject::Pod { .. } => Behaviors::pod(pod) == entry,
         };
-        let nodes: Vec<Name> = self.machines.keys().cloned().collect();
-        for node in nodes {
-            let Some(machine) = self.machines.get_mut(&node).filter(|machine| machine.is_on) else { continue };
+        let kubelets: Vec<usize> = self.kubelets.values().copied().collect();
+        for kubelet in kubelets {
+            let slot = self.processes.get(kubelet).and_then(|it| it.machine);
+            let machine = slot.and_then(|slot| self.machines.at_mut(slot));
+            let Some(machine) = machine.filter(|machine| machine.is_on) else { continue };
             let (happened, plan) = machine.reconsider(&self.behaviors, concerns, now);
-            self.report_happenings(&node, happened, plan, seq);
+            self.report_happenings(kubelet, happened, plan, seq);
         }
         done(format!("behavior of {subject} {word}"))
     }
 
-    /// The node on which a pod's containers are, if they run anywhere.
-    fn place_of(&self, pod: &ObjectKey) -> Option<Name> {
-        let found = self.machines.iter().filter(|(_, machine)| machine.is_on);
-        found
-            .filter(|(_, machine)| machine.runtime.pods.values().any(|record| record.key == *pod))
-            .map(|(node, _)| node.clone())
-            .next()
+    /// The kubelet of the node on which a pod's containers are, if they run anywhere.
+    fn place_of(&self, pod: &ObjectKey) -> Option<usize> {
+        let mut found = self.machines.iter().filter(|(_, machine)| machine.is_on);
+        let (node, _) = found.find(|(_, machine)| machine.runtime.pods.values().any(|record| record.key == *pod))?;
+        self.kubelets.get(node).copied()
+    }
+
+    fn machine_of(&mut self, kubelet: usize) -> Option<&mut crate::environment::Machine> {
+        let slot = self.processes.get(kubelet)?.machine?;
+        self.machines.at_mut(slot)
     }
 
     fn set_ready(&mut self, pod: &ObjectKey, ready: bool, seq: Seq) -> Outcome {
         let now = self.now();
-        let Some(node) = self.place_of(pod) else { return refused(&ApiError::not_found(pod)) };
-        let Some(machine) = self.machines.get_mut(&node) else { return refused(&ApiError::not_found(pod)) };
+        let Some(kubelet) = self.place_of(pod) else { return refused(&ApiError::not_found(pod)) };
+        let Some(machine) = self.machine_of(kubelet) else { return refused(&ApiError::not_found(pod)) };
         let happened = machine.force(pod, ready, now);
         if happened.is_empty() {
             return invalid(format!("no container of pod {} runs", pod.name));
         }
-        self.report_happenings(&node, happened, Plan::new(), seq);
+        self.report_happenings(kubelet, happened, Plan::new(), seq);
         done(format!("pod/{} answers {}", pod.name, if ready { "ready" } else { "not ready" }))
     }
 
     fn crash_container(&mut self, pod: &ObjectKey, container: &str, code: i32, seq: Seq) -> Outcome {
         let now = self.now();
-        let Some(node) = self.place_of(pod) else { return refused(&ApiError::not_found(pod)) };
-        let Some(machine) = self.machines.get_mut(&node) else { return refused(&ApiError::not_found(pod)) };
+        let Some(kubelet) = self.place_of(pod) else { return refused(&ApiError::not_found(pod)) };
+        let Some(machine) = self.machine_of(kubelet) else { return refused(&ApiError::not_found(pod)) };
         let happened = machine.crash(pod, &container.into(), code, now);
         if happened.is_empty() {
             return invalid(format!("container {container} of pod {} does not run", pod.name));
         }
-        self.report_happenings(&node, happened, Plan::new(), seq);
+        self.report_happenings(kubelet, happened, Plan::new(), seq);
         done(format!("container {container} of pod/{} ended", pod.name))
     }
 
@@ -284,22 +289,23 @@ impl Simulation {
     /// Records what happened inside a machine; its kubelet takes notice.
     pub(super) fn report_happenings(
         &mut self,
-        node: &Name,
+        kubelet: usize,
         happened: Vec<crate::environment::Happening>,
         plan: Plan,
         cause: Seq,
     ) {
         let now = self.now();
         let mut last = cause;
+        let process = self.processes.get(kubelet);
+        let Some((node, at)) = process.and_then(|it| Some((it.node()?.clone(), it.loops.first().copied()?))) else {
+            return;
+        };
         for (pod, note) in happened {
             let what = What::Happened { node: node.clone(), pod: pod.clone(), note };
             last = self.trace.record(now, Some(cause), false, what);
-            let kubelet = self.kubelets.get(node).and_then(|kubelet| self.processes.get(*kubelet));
-            if let Some(at) = kubelet.and_then(|process| process.loops.first().copied()) {
-                self.enqueue(at, pod, Millis(0), last);
-            }
+            self.enqueue(at, pod, Millis(0), last);
         }
-        self.plan_occurrences(node, plan, last);
+        self.plan_occurrences(kubelet, plan, last);
     }
 }
 

@@ -93,9 +93,19 @@ pub struct Process {
     pub loops: Vec<LoopIndex>,
     /// Counts starts: what was under way before a crash does not go on after it.
     pub epoch: u32,
+    /// Where a kubelet's machine is among the machines.
+    pub machine: Option<u32>,
 }
 
 impl Process {
+    /// The node that it is the kubelet of.
+    pub fn node(&self) -> Option<&Name> {
+        match &self.kind {
+            ProcessKind::Kubelet(node) => Some(node),
+            _ => None,
+        }
+    }
+
     /// Takes a change into the cache.
     pub fn hear(&mut self, change: &Change) {
         self.version = change.version;

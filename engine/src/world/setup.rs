@@ -74,7 +74,12 @@ impl Simulation {
         if let ProcessKind::Kubelet(node) = &kind {
             self.kubelets.insert(node.clone(), index);
         }
+        let machine = match &kind {
+            ProcessKind::Kubelet(node) => self.machines.slot(node),
+            _ => None,
+        };
         self.processes.push(Process {
+            machine,
             kind,
             is_up: true,
             is_cut: false,

@@ -33,7 +33,7 @@ pub(super) enum Happening {
     /// A process's informers tell its loops again of all they know.
     Resync { process: usize, epoch: u32 },
     /// Something happens inside a machine.
-    Occur { node: Name, boot: u32, occurrence: Occurrence, cause: Seq },
+    Occur { kubelet: usize, boot: u32, occurrence: Occurrence, cause: Seq },
 }
 
 /// A request on its way, and its answer on the way back.
@@ -272,7 +272,9 @@ impl Simulation {
             Some(Happening::Tick { at, epoch, cause }) => self.tick(at, epoch, cause),
             Some(Happening::Restart { process, epoch, cause }) => self.restart(process, epoch, cause),
             Some(Happening::Resync { process, epoch }) => self.resync(process, epoch),
-            Some(Happening::Occur { node, boot, occurrence, cause }) => self.occur(&node, boot, &occurrence, cause),
+            Some(Happening::Occur { kubelet, boot, occurrence, cause }) => {
+                self.occur(kubelet, boot, &occurrence, cause);
+            }
             None => {}
         }
     }
@@ -320,7 +322,7 @@ impl Simulation {
             self.note_origin(key, answer.outcome, seq, is_quiet);
         }
         for version in before + 1..=self.api.version() {
-            self.announce(version);
+            self.announce(version, author);
         }
         result
     }
@@ -451,19 +453,22 @@ impl Simulation {
     }
 
     /// Lets something happen inside a machine, unless its power was cut meanwhile.
-    fn occur(&mut self, node: &Name, boot: u32, occurrence: &Occurrence, cause: Seq) {
+    fn occur(&mut self, kubelet: usize, boot: u32, occurrence: &Occurrence, cause: Seq) {
         let now = self.queue.now();
-        let Some(machine) = self.machines.get_mut(node).filter(|machine| machine.is_on && machine.boot == boot) else {
+        let slot = self.processes.get(kubelet).and_then(|it| it.machine);
+        let machine = slot.and_then(|slot| self.machines.at_mut(slot));
+        let Some(machine) = machine.filter(|machine| machine.is_on && machine.boot == boot) else {
             return;
         };
         let (happened, planned) = machine.occur(occurrence, &self.behaviors, now);
-        self.report_happenings(node, happened, planned, cause);
+        self.report_happenings(kubelet, happened, planned, cause);
     }
 
-    pub(super) fn plan_occurrences(&mut self, node: &Name, planned: Vec<(Time, Occurrence)>, cause: Seq) {
-        let boot = self.machines.get(node).map_or(0, |machine| machine.boot);
+    pub(super) fn plan_occurrences(&mut self, kubelet: usize, planned: Vec<(Time, Occurrence)>, cause: Seq) {
+        let slot = self.processes.get(kubelet).and_then(|it| it.machine);
+        let boot = slot.and_then(|slot| self.machines.at(slot)).map_or(0, |machine| machine.boot);
         for (at, occurrence) in planned {
-            self.queue.at(at, Happening::Occur { node: node.clone(), boot, occurrence, cause });
+            self.queue.at(at, Happening::Occur { kubelet, boot, occurrence, cause });
         }
     }
 }

@@ -47,10 +47,7 @@ impl Simulation {
         let (now, wall, wall_millis) = (self.now(), self.wall(), self.wall_millis());
         let it = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
-        let runtime = match &process.kind {
-            ProcessKind::Kubelet(node) => self.machines.get(node).map(|machine| &machine.runtime),
-            _ => None,
-        };
+        let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
         let context = Context { cache: &process.cache, version: process.version, now, wall, wall_millis, runtime };
         it.reconciler.step(&context, key, outcomes)
     }
@@ -127,9 +124,9 @@ impl Simulation {
 
     fn publish(&mut self, at: LoopIndex, key: &ObjectKey, events: Vec<crate::apiserver::EventDraft>) {
         let now = self.now();
-        for event in events {
+        for event in events.into_iter().map(Rc::new) {
             let cause = self.loops[at.0 as usize].active.get(key).map(|turn| turn.last);
-            let seq = self.trace.record(now, cause, false, What::Announced { by: at, event: event.clone() });
+            let seq = self.trace.record(now, cause, false, What::Announced { by: at, event: Rc::clone(&event) });
             self.api.events.record(event, now, seq);
         }
     }
@@ -152,11 +149,11 @@ impl Simulation {
                     self.queue.after(Millis(wait.0 + self.scenario.latency.request), happening);
                 }
                 Action::Runtime(pod, uid, call) => {
-                    let ProcessKind::Kubelet(node) = self.processes[process].kind.clone() else { continue };
                     let now = self.queue.now();
-                    let Some(machine) = self.machines.get_mut(&node) else { continue };
+                    let slot = self.processes[process].machine;
+                    let Some(machine) = slot.and_then(|slot| self.machines.at_mut(slot)) else { continue };
                     let planned = machine.call(&pod, uid, &call, &self.behaviors, now);
-                    self.plan_occurrences(&node, planned, cause);
+                    self.plan_occurrences(process, planned, cause);
                 }
             }
         }

@@ -29,14 +29,14 @@ pub fn template_hash(template: &PodTemplate, collisions: i32) -> String {
 }
 
 fn same_template(set: &PodTemplate, wanted: &PodTemplate) -> bool {
-    let without_hash = |labels: &Labels| -> Vec<(String, String)> {
-        labels.iter().filter(|(key, _)| *key != HASH_LABEL).map(|(k, v)| (k.clone(), v.clone())).collect()
-    };
+    fn without_hash(labels: &Labels) -> impl Iterator<Item = (&String, &String)> {
+        labels.iter().filter(|(key, _)| *key != HASH_LABEL)
+    }
     let same_spec = Rc::ptr_eq(&set.spec, &wanted.spec) || set.spec == wanted.spec;
     same_spec
         && set.extra == wanted.extra
         && set.metadata.annotations == wanted.metadata.annotations
-        && without_hash(&set.metadata.labels) == without_hash(&wanted.metadata.labels)
+        && without_hash(&set.metadata.labels).eq(without_hash(&wanted.metadata.labels))
 }
 
 /// The ReplicaSet made from the Deployment's present template; the oldest, should there be several.
@@ -48,8 +48,8 @@ pub fn find_new_set<'a>(deployment: &Deployment, sets: &'a [Rc<ReplicaSet>]) -> 
 
 /// Oldest first; ties by name.
 pub fn by_creation(a: &ReplicaSet, b: &ReplicaSet) -> std::cmp::Ordering {
-    let of = |set: &ReplicaSet| (set.metadata.creation_timestamp, set.metadata.name.clone());
-    of(a).cmp(&of(b))
+    let (a, b) = (&a.metadata, &b.metadata);
+    a.creation_timestamp.cmp(&b.creation_timestamp).then_with(|| a.name.cmp(&b.name))
 }
 
 pub fn revision(meta: &ObjectMeta) -> i64 {

@@ -117,6 +117,7 @@ impl Scripted for EndpointSliceController {
             Object::EndpointSlice(_) if change.kind == ChangeKind::Deleted => {
                 controller_key(&change.object, Kind::Service).into_iter().collect()
             }
+            Object::Pod(_) if cache.of_kind(Kind::Service).next().is_none() => Vec::new(),
             Object::Pod(pod) if change.kind == ChangeKind::Deleted || matters(change.old.as_ref(), pod) => {
                 let before = change.old.as_ref().map(|old| &old.meta().labels);
                 let services = cache.in_namespace(Kind::Service, &key.namespace).filter(|object| {

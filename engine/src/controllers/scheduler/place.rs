@@ -6,11 +6,11 @@ use std::hash::Hash as _;
 
 use super::query::Query;
 use super::reasons::{FINAL, PINNED, Reasons, none_available, tell};
-use super::score::{balanced_allocation_score, least_allocated_score, normalize, stretch};
+use super::score::{BEST, balanced_allocation_score, least_allocated_score, normalize, stretch};
 use super::snapshot::{Slot, Snapshot};
 use super::{company, nodes, spread};
 use crate::api::{Name, Pod};
-use crate::apiserver::Objects;
+use crate::apiserver::{Objects, Usage};
 use crate::sim::Digest;
 
 /// The measures, in words and with their weights.
@@ -84,22 +84,42 @@ pub(super) fn place(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>,
     let total = snapshot.slots.len();
     let mut placement = Placement { total, other: query.other.clone(), ..Placement::default() };
     let mut feasible = Vec::new();
-    let consider = |at: usize, placement: &mut Placement, feasible: &mut Vec<usize>| {
+    let is_plain = query.is_plain();
+    snapshot.regard(&query.pod.spec);
+    let nominated = match query.pod.status.nominated_node_name.as_str() {
+        "" => None,
+        _ => snapshot.find(&query.pod.status.nominated_node_name),
+    };
+    let is_nominated = nominated.filter(|at| query.filter(snapshot, *at, None) == 0);
+    let named: Option<Vec<usize>> =
+        query.pinned.as_ref().map(|names| names.iter().filter_map(|name| snapshot.find(name)).collect());
+    let mut consider = |at: usize, placement: &mut Placement, feasible: &mut Vec<(usize, [i64; 2])>| {
         placement.seen += 1;
-        match query.filter(snapshot, at, None) {
-            0 => feasible.push(at),
+        let known = if is_plain { snapshot.memo(at) } else { None };
+        let (reasons, points) = known.unwrap_or_else(|| {
+            let reasons = query.filter(snapshot, at, None);
+            let points = match snapshot.slots.get(at) {
+                Some(slot) if reasons == 0 => resource_points(slot, query.asks),
+                _ => [0; 2],
+            };
+            if is_plain {
+                snapshot.remember(at, reasons, points);
+            }
+            (reasons, points)
+        });
+        match reasons {
+            0 => feasible.push((at, points)),
             reasons => placement.refused.push((at, reasons)),
         }
     };
-    let nominated = snapshot.find(&query.pod.status.nominated_node_name);
-    if let Some(at) = nominated.filter(|at| query.filter(snapshot, *at, None) == 0) {
+    if let Some(at) = is_nominated {
         consider(at, &mut placement, &mut feasible);
-    } else if let Some(names) = &query.pinned {
-        let named: Vec<usize> = names.iter().filter_map(|name| snapshot.find(name)).collect();
+    } else if let Some(named) = named {
         placement.absent = total - named.len();
         named.into_iter().for_each(|at| consider(at, &mut placement, &mut feasible));
     } else if total > 0 {
         let enough = enough_nodes(total);
+        feasible.reserve(enough);
         let first = *start % total;
         for at in (first..total).chain(0..first) {
             if feasible.len() == enough {
@@ -110,32 +130,24 @@ pub(super) fn place(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>,
         *start = (first + placement.seen) % total;
     }
     placement.fitting = feasible.len();
-    let points = score(snapshot, cache, query, &feasible);
+    let (feasible, points): (Vec<usize>, Vec<[i64; 2]>) = feasible.into_iter().unzip();
+    let points = score(snapshot, cache, query, &feasible, &points);
     choose(snapshot, query.pod, &feasible, &points, &mut placement);
     placement
 }
 
 /// Each node's points by each measure, 0 to 100.
-fn score(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>, feasible: &[usize]) -> Vec<Points> {
+fn score(
+    snapshot: &mut Snapshot,
+    cache: &Objects,
+    query: &Query<'_>,
+    feasible: &[usize],
+    own: &[[i64; 2]],
+) -> Vec<Points> {
     if feasible.len() < 2 {
         return vec![Points::default(); feasible.len()];
     }
-    let asks = query.asks;
-    let asks_nothing = asks.cpu_milli == 0 && asks.memory_bytes == 0;
-    let mut points: Vec<Points> = Vec::with_capacity(feasible.len());
-    let score = |slot: &Slot| {
-        let (usage, room) = (slot.usage, [slot.room.cpu_milli, slot.room.memory_bytes]);
-        let requested =
-            [usage.cpu_milli_nonzero + asks.cpu_milli_nonzero, usage.memory_bytes_nonzero + asks.memory_bytes_nonzero];
-        let used = [usage.cpu_milli, usage.memory_bytes];
-        let even =
-            if asks_nothing { 0 } else { balanced_allocation_score(used, [asks.cpu_milli, asks.memory_bytes], room) };
-        [least_allocated_score(requested, room), even]
-    };
-    for at in feasible {
-        let [free, even] = snapshot.slots.get_mut(*at).map_or([0; 2], |slot| slot.points(asks, score));
-        points.push([free, even, 0, 0, 0, 0]);
-    }
+    let mut points: Vec<Points> = own.iter().map(|[free, even]| [*free, *even, 0, 0, 0, 0]).collect();
     let mut fill = |measure: usize, values: Vec<i64>| {
         for (points, value) in points.iter_mut().zip(values) {
             if let Some(place) = points.get_mut(measure) {
@@ -143,7 +155,10 @@ fn score(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>, feasible: 
             }
         }
     };
-    fill(2, taint_scores(snapshot, query.pod, feasible));
+    match snapshot.has_taints() {
+        true => fill(2, taint_scores(snapshot, query.pod, feasible)),
+        false => fill(2, vec![BEST; feasible.len()]),
+    }
     if let Some(values) = node_affinity_scores(snapshot, query.pod, feasible) {
         fill(3, values);
     }
@@ -155,6 +170,18 @@ fn score(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>, feasible: 
         fill(5, values);
     }
     points
+}
+
+/// The points of a node by itself: for free room and for even use.
+fn resource_points(slot: &Slot, asks: Usage) -> [i64; 2] {
+    let asks_nothing = asks.cpu_milli == 0 && asks.memory_bytes == 0;
+    let (usage, room) = (slot.usage, [slot.room.cpu_milli, slot.room.memory_bytes]);
+    let requested =
+        [usage.cpu_milli_nonzero + asks.cpu_milli_nonzero, usage.memory_bytes_nonzero + asks.memory_bytes_nonzero];
+    let used = [usage.cpu_milli, usage.memory_bytes];
+    let even =
+        if asks_nothing { 0 } else { balanced_allocation_score(used, [asks.cpu_milli, asks.memory_bytes], room) };
+    [least_allocated_score(requested, room), even]
 }
 
 /// Fewer taints of effect PreferNoSchedule that the pod does not tolerate are better.

@@ -60,6 +60,13 @@ impl<'a> Query<'a> {
         }
     }
 
+    /// Whether all that matters is the pod's spec and the node itself: not the pods around, nor room that is reserved.
+    pub fn is_plain(&self) -> bool {
+        let company = &self.company;
+        let is_alone = company.near.is_empty() && company.far.is_empty() && company.unwilling.is_empty();
+        is_alone && self.hard.is_empty() && self.reserved.is_empty()
+    }
+
     /// Why a node will not do; 0 where it will.
     pub fn filter(&self, snapshot: &Snapshot, at: usize, without: Option<&Without>) -> Reasons {
         let Some(slot) = snapshot.slots.get(at) else { return UNSCHEDULABLE | FINAL };

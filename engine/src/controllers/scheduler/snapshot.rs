@@ -7,7 +7,8 @@
 use std::rc::Rc;
 
 use super::ports::{HostPort, host_ports};
-use crate::api::{Affinity, LabelSelector, Labels, Name, Node, Object, ObjectKey, Pod};
+use super::reasons::Reasons;
+use crate::api::{Affinity, LabelSelector, Labels, Name, Node, Object, ObjectKey, Pod, PodSpec};
 use crate::apiserver::{Change, ChangeKind, Objects, Usage};
 use crate::sim::Map;
 
@@ -98,8 +99,16 @@ pub(super) struct Slot {
     /// What every pod would have to look up in the node.
     pub has_taints: bool,
     pub is_cordoned: bool,
-    /// The points for free room and even use that a pod got here last, with what it asked for.
-    points: Option<(Usage, [i64; 2])>,
+}
+
+/// What came of holding a node against the last pod's spec; most pods have the same as the one before them, and few
+/// nodes changed since.
+#[derive(Clone, Copy, Debug, Default)]
+struct Memo {
+    reasons: Reasons,
+    /// For free room and for even use.
+    points: [i64; 2],
+    of: u64,
 }
 
 impl Slot {
@@ -112,7 +121,6 @@ impl Slot {
             ports: Vec::new(),
             has_taints: false,
             is_cordoned: false,
-            points: None,
         };
         slot.take(node);
         slot
@@ -124,19 +132,6 @@ impl Slot {
         self.room = Usage::room(node);
         self.has_taints = !node.spec.taints.is_empty();
         self.is_cordoned = node.spec.unschedulable;
-        self.points = None;
-    }
-
-    /// The points for what a pod asks for; most pods ask for the same as the one before them, and few nodes changed.
-    pub fn points(&mut self, asks: Usage, score: impl Fn(&Slot) -> [i64; 2]) -> [i64; 2] {
-        match self.points {
-            Some((known, points)) if known == asks => points,
-            _ => {
-                let points = score(self);
-                self.points = Some((asks, points));
-                points
-            }
-        }
     }
 }
 
@@ -145,6 +140,12 @@ pub(super) struct Snapshot {
     /// Whether the nodes below are those of the cache; otherwise the next turn reads them anew.
     is_current: bool,
     pub slots: Vec<Slot>,
+    /// Of the spec below and its number, one for each node.
+    memos: Vec<Memo>,
+    memo_of: Option<Rc<PodSpec>>,
+    memo_number: u64,
+    /// How many nodes have taints.
+    n_tainted: usize,
     index: Map<Name, usize>,
     counters: Vec<Counter>,
     pub groups: Vec<Group>,
@@ -186,6 +187,36 @@ impl Snapshot {
         self.priorities.keys().next().copied()
     }
 
+    /// Looks from here on at pods with this spec.
+    pub fn regard(&mut self, spec: &Rc<PodSpec>) {
+        if self.memo_of.as_ref().is_none_or(|known| !Rc::ptr_eq(known, spec)) {
+            self.memo_of = Some(Rc::clone(spec));
+            self.memo_number += 1;
+        }
+    }
+
+    /// What is known of a node and the spec that is regarded.
+    pub fn memo(&self, at: usize) -> Option<(Reasons, [i64; 2])> {
+        let memo = self.memos.get(at).filter(|memo| memo.of == self.memo_number)?;
+        Some((memo.reasons, memo.points))
+    }
+
+    pub fn remember(&mut self, at: usize, reasons: Reasons, points: [i64; 2]) {
+        if let Some(place) = self.memos.get_mut(at) {
+            *place = Memo { reasons, points, of: self.memo_number };
+        }
+    }
+
+    pub fn has_taints(&self) -> bool {
+        self.n_tainted > 0
+    }
+
+    fn changed(&mut self, at: usize) {
+        if let Some(memo) = self.memos.get_mut(at) {
+            *memo = Memo::default();
+        }
+    }
+
     /// Reads nodes and pods anew where nodes came, went or were labelled.
     pub fn refresh(&mut self, cache: &Objects) {
         if self.is_current {
@@ -197,6 +228,8 @@ impl Snapshot {
             self.index.insert(node.metadata.name.clone(), self.slots.len());
             self.slots.push(Slot::new(node));
         }
+        self.memos = vec![Memo::default(); self.slots.len()];
+        self.n_tainted = self.slots.iter().filter(|slot| slot.has_taints).count();
         for (node, _) in cache.nodes() {
             for pod in cache.pods_on(&node.metadata.name).filter(|pod| counted(pod)) {
                 self.apply(pod, &node.metadata.name, 1);
@@ -229,13 +262,21 @@ impl Snapshot {
             Object::Node(node) => {
                 let labels = change.old.as_ref().map(|old| &old.meta().labels);
                 let stays = change.kind == ChangeKind::Modified && labels == Some(&node.metadata.labels);
-                match self.find(&node.metadata.name).and_then(|at| self.slots.get_mut(at)) {
-                    Some(slot) if stays => slot.take(node),
+                match self.find(&node.metadata.name) {
+                    Some(at) if stays => self.renew(at, node),
                     _ => self.is_current = false,
                 }
             }
             _ => {}
         }
+    }
+
+    fn renew(&mut self, at: usize, node: &Rc<Node>) {
+        let Some(slot) = self.slots.get_mut(at) else { return };
+        self.n_tainted -= usize::from(slot.has_taints);
+        slot.take(node);
+        self.n_tainted += usize::from(slot.has_taints);
+        self.changed(at);
     }
 
     fn hear_pod(&mut self, change: &Change, pod: &Rc<Pod>) {
@@ -283,7 +324,6 @@ impl Snapshot {
         let n_nodes = self.slots.len();
         let Some(slot) = self.slots.get_mut(at) else { return };
         slot.usage.combine(Usage::of(pod), sign.into());
-        slot.points = None;
         for (name, amount) in other_requests(pod) {
             *slot.other.or_default(name) += amount * i64::from(sign);
         }
@@ -294,6 +334,7 @@ impl Snapshot {
                 slot.ports.swap_remove(known);
             }
         }
+        self.changed(at);
         for counter in &mut self.counters {
             if counter.counts(pod) {
                 bump(&mut counter.per_node, at, sign);

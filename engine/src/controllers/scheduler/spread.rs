@@ -199,6 +199,10 @@ pub(super) fn raw_scores(
     let n_scored = feasible.iter().filter(|node| !lacks(**node)).count();
     let mut all = Vec::new();
     for (constraint, domains) in constraints.iter().zip(&every) {
+        if domains.count == 0 && !needs_all {
+            // No node has the label: nothing to tell them apart by.
+            continue;
+        }
         let mut nodes = counted_nodes(snapshot, pod, constraint);
         if needs_all {
             let counts = |node: usize| nodes.as_ref().is_none_or(|it| it.get(node).copied().unwrap_or(false));

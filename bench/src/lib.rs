@@ -1,7 +1,7 @@
 //! The engine's benchmark for a browser: `cargo xtask bench` builds it as the page is built, and
 //! `tests/e2e/bench.mjs` runs it.
 
-#[path = "../engine/benches/load/mod.rs"]
+#[path = "../../engine/benches/load/mod.rs"]
 mod load;
 
 use loopscope_engine::sim::Millis;
