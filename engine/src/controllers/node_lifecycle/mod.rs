@@ -25,12 +25,17 @@ const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 const PERIOD: Millis = Millis(5_000);
 /// One node in this time is tainted NoExecute (`nodeEvictionRate` 0.1).
 const EVICTION_INTERVAL: Millis = Millis(10_000);
+/// Once a disruption of every node ends, each gets a fresh look first (recording `j5_all_nodes_dead`).
+const AFTER_FULL_DISRUPTION: Millis = Millis(15_000);
 
 /// Watches over heartbeats.
 #[derive(Clone, Debug, Default)]
 pub struct NodeLifecycle {
     health: Map<Name, Health>,
-    last_eviction: Option<Time>,
+    /// The next NoExecute taint does not come before.
+    next_eviction: Time,
+    /// Evictions are stopped, and so long they wait once they are not.
+    stopped: Option<Millis>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -39,6 +44,8 @@ pub struct Turn {
     work: Vec<NodeWork>,
     events: Vec<EventDraft>,
     second: Vec<Action>,
+    /// When a taint that is held back is due.
+    again: Option<Millis>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -108,12 +115,17 @@ impl NodeLifecycle {
         }
         let unready = nodes.iter().filter(|node| self.is_down(node, context.now)).count();
         let may_evict = may_evict(unready, nodes.len());
+        let delay = if unready == nodes.len() { AFTER_FULL_DISRUPTION } else { EVICTION_INTERVAL };
+        if may_evict && let Some(delay) = self.stopped.take() {
+            self.next_eviction = context.now + delay;
+        }
+        self.stopped = (!may_evict).then_some(delay);
         for node in &nodes {
             let health = self.health.get(&node.metadata.name).copied().unwrap_or_else(|| Health::new(context.now));
             let work = NodeWork::of(node, health.is_late(context.now), self.pods_to_mark(context, node));
             turn.work.extend(work);
         }
-        self.limit_evictions(context.now, may_evict, &mut turn.work);
+        turn.again = self.limit_evictions(context.now, may_evict, &mut turn.work);
         turn.stage = Stage::Diff;
         let facts: Facts = match silent {
             0 => note!("**{}** nodes, all heard", nodes.len()).into(),
@@ -138,17 +150,19 @@ impl NodeLifecycle {
         context.cache.pods_on(&node.metadata.name).filter(|pod| pod.is_ready()).cloned().collect()
     }
 
-    /// At most one new NoExecute taint in the interval, and none while the cluster is disrupted.
-    fn limit_evictions(&mut self, now: Time, may_evict: bool, work: &mut Vec<NodeWork>) {
+    /// At most one new NoExecute taint in the interval, and none while the cluster is disrupted. Returns when the next
+    /// one is due, where one waits.
+    fn limit_evictions(&mut self, now: Time, may_evict: bool, work: &mut Vec<NodeWork>) -> Option<Millis> {
+        let mut waits = false;
         for item in work.iter_mut().filter(|item| item.evict) {
-            let is_due = self.last_eviction.is_none_or(|last| now.since(last) >= EVICTION_INTERVAL);
-            if may_evict && is_due {
-                self.last_eviction = Some(now);
-            } else {
-                item.evict = false;
+            item.evict = may_evict && now >= self.next_eviction;
+            waits |= may_evict && !item.evict;
+            if item.evict {
+                self.next_eviction = now + EVICTION_INTERVAL;
             }
         }
         work.retain(|item| !item.is_empty());
+        waits.then(|| self.next_eviction.since(now))
     }
 
     fn mark_nodes(&mut self, context: &Context<'_>, turn: &mut Turn) -> Stepped {
@@ -212,7 +226,7 @@ fn mark_pods(turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
     let actions = std::mem::take(&mut turn.second);
     let events = std::mem::take(&mut turn.events);
     if actions.is_empty() {
-        return Stepped { events, ..Step::Done(Next::AwaitChange).into() };
+        return Stepped { events, ..Step::Done(next(turn)).into() };
     }
     let facts: Facts = note!("taint the node, take **{}** back", actions.len()).into();
     Stepped { events, ..Step::Act(facts.with(note!("PATCH nodes, PUT pods/status")), actions).into() }
@@ -222,8 +236,12 @@ fn finish(turn: &Turn, outcomes: &[Outcome]) -> Stepped {
     let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err()).filter(|error| error.code() != 404);
     match refused {
         Some(error) => Step::Fail(error.message.clone()).into(),
-        None => Stepped { is_background: turn.work.is_empty(), ..Step::Done(Next::AwaitChange).into() },
+        None => Stepped { is_background: turn.work.is_empty(), ..Step::Done(next(turn)).into() },
     }
+}
+
+fn next(turn: &Turn) -> Next {
+    turn.again.map_or(Next::AwaitChange, Next::After)
 }
 
 fn status_update(node: &Rc<Node>, now: Timestamp) -> Action {
