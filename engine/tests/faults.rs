@@ -6,7 +6,7 @@ mod lab;
 use lab::{Lab, instant};
 use loopscope_engine::api::{Kind, Labels};
 use loopscope_engine::environment::Behavior;
-use loopscope_engine::world::{Command, NodeSetup, Target};
+use loopscope_engine::world::{Command, NodeSetup, Scenario, Simulation, Target};
 
 const WEB: &str = "\
 apiVersion: apps/v1
@@ -215,4 +215,86 @@ fn one_taint_in_place_of_another_is_a_change() {
     };
     assert_eq!(taint("repair"), "Running 0");
     assert_eq!(taint("fire"), "gone");
+}
+
+/// Recording `h08_three_of_five_nodes_dead`: with more than 55 % of a small zone silent nobody is evicted; once a node
+/// returns, the others are tainted NoExecute 10 s apart.
+#[test]
+fn three_of_five_nodes_dead_evict_nobody_until_one_returns() {
+    let quick = Behavior { start_ms: 500, serve_ms: Some(0), stop_ms: 700, ..instant() };
+    let mut scenario = Scenario::with_nodes(7, 5, "8", "32Gi");
+    scenario.behaviors.0.insert("app:v1".into(), quick);
+    let mut lab = Lab { simulation: Simulation::new(scenario) };
+    let tolerations = "      tolerations:\n      - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 8}\n      - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 8}\n      containers:";
+    lab.apply(&WEB.replace("replicas: 3", "replicas: 10").replace("      containers:", tolerations));
+    lab.run(10_000);
+    assert_eq!(ready(&lab), 10);
+    // One pass of the node monitor finds all three: their heartbeats fall into the same half of 10 s.
+    let dead = ["node-1", "node-2", "node-5"];
+    for node in dead {
+        lab.command(Command::StopNode { node: node.into() });
+    }
+    let effects = |lab: &Lab, node: &str| {
+        let taints = lab.node(node).expect("the object stays").spec.taints.clone();
+        taints.iter().map(|taint| taint.effect.to_string()).collect::<Vec<_>>()
+    };
+    lab.run(75_000);
+    for node in dead {
+        assert_eq!(effects(&lab, node), ["NoSchedule"], "{node}");
+    }
+    lab.run(25_000);
+    assert!(lab.pods().iter().all(|pod| !pod.is_terminating()), "nobody is evicted");
+    lab.command(Command::StartNode { node: "node-1".into() });
+    let count = |lab: &Lab| dead.iter().filter(|node| effects(lab, node).contains(&"NoExecute".to_string())).count();
+    let seen = lab.watch(60_000, count);
+    let changes: Vec<u64> = seen.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    assert_eq!(seen.iter().map(|(_, n)| *n).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!((9_900..=10_100).contains(&changes[1]), "{changes:?}");
+    lab.run(20_000);
+    assert_eq!(lab.pods().iter().filter(|pod| pod.is_terminating()).count(), 4, "two on each of the silent ones");
+    assert_eq!(ready(&lab), 10);
+}
+
+/// A node that is deleted and makes itself known again within the quarantine keeps its pods.
+#[test]
+fn the_pod_collector_gives_a_node_forty_seconds() {
+    let mut lab = lab();
+    let pod = lab.pods()[0].clone();
+    let (uid, node) = (pod.metadata.uid, pod.spec.node_name.to_string());
+    lab.command(Command::RemoveNode { node: node.clone() });
+    lab.run(30_000);
+    assert!(lab.pods().iter().any(|it| it.metadata.uid == uid && !it.is_terminating()));
+    lab.command(Command::StartNode { node: node.clone() });
+    lab.run(100_000);
+    assert!(lab.pods().iter().any(|it| it.metadata.uid == uid), "it came back in time");
+    lab.command(Command::RemoveNode { node });
+    let there = lab.watch(80_000, |lab| lab.pods().iter().any(|it| it.metadata.uid == uid));
+    let gone = there.last().filter(|(_, there)| !there).expect("it is collected").0 - there[0].0;
+    assert!((40_000..=60_100).contains(&gone), "after {gone} ms: 40 s, seen every 20 s");
+    lab.run(20_000);
+    assert_eq!((lab.pods().len(), ready(&lab)), (3, 3));
+}
+
+/// Recording `j5_all_nodes_dead`: when one of three comes back, the others get a fresh look and are tainted after 15 s
+/// and 25 s.
+#[test]
+fn after_all_nodes_were_dead_the_others_get_a_fresh_look() {
+    let mut lab = lab();
+    for node in ["node-1", "node-2", "node-3"] {
+        lab.command(Command::StopNode { node: node.into() });
+    }
+    lab.run(100_000);
+    let count = |lab: &Lab| {
+        let nodes = ["node-1", "node-2", "node-3"].map(|name| lab.node(name).expect("the object stays"));
+        nodes.iter().filter(|node| node.spec.taints.iter().any(|taint| taint.effect == "NoExecute")).count()
+    };
+    let early = count(&lab);
+    lab.command(Command::StartNode { node: "node-2".into() });
+    let seen = lab.watch(40_000, count);
+    let since: Vec<u64> = seen.iter().map(|(at, _)| at - seen[0].0).collect();
+    // The first that fell silent may have been tainted before the others did.
+    assert_eq!(seen.last().map(|(_, n)| *n), Some(2), "{seen:?}");
+    assert!(early > 0 || (15_000..15_500).contains(&since[1]), "{seen:?}");
+    let last = since.last().copied().unwrap_or_default();
+    assert!((15_000..25_500).contains(&last), "{seen:?}");
 }
