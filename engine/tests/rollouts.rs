@@ -293,3 +293,38 @@ fn a_rollover_begins_at_zero_and_takes_the_unavailable_first() {
     sizes.run(&mut simulation, 15_000);
     assert_eq!(sizes.take().last(), Some(&vec![0, 0, 10]));
 }
+
+/// Recordings `i_pause_resume` and `d4_rolling_3_default`: the conditions in their order.
+#[test]
+fn conditions_change_as_recorded() {
+    let mut simulation = world(scenario());
+    apply(&mut simulation, &manifest(3, ""));
+    let mut seen: Vec<String> = Vec::new();
+    let mut watch = |simulation: &mut Simulation, ms: u64| {
+        for _ in 0..ms {
+            run_for(simulation, 1);
+            let web = web(simulation);
+            let told: Vec<String> =
+                web.status.conditions.iter().map(|it| format!("{} {} {}", it.kind, it.status, it.reason)).collect();
+            let told = told.join(", ");
+            if seen.last() != Some(&told) {
+                seen.push(told);
+            }
+        }
+        std::mem::take(&mut seen)
+    };
+    let (up, down) = ("Available True MinimumReplicasAvailable", "Available False MinimumReplicasUnavailable");
+    let progressing = |reason: &str| format!("Progressing True {reason}");
+    let created = progressing("NewReplicaSetCreated");
+    let expected = [
+        String::new(),
+        created.clone(),
+        format!("{created}, {down}"),
+        format!("{down}, {}", progressing("ReplicaSetUpdated")),
+        format!("{up}, {}", progressing("NewReplicaSetAvailable")),
+    ];
+    assert_eq!(watch(&mut simulation, 5_000), expected);
+    image(&mut simulation, "app:v2");
+    let expected = ["NewReplicaSetAvailable", "NewReplicaSetCreated", "ReplicaSetUpdated", "NewReplicaSetAvailable"];
+    assert_eq!(watch(&mut simulation, 8_000), expected.map(|reason| format!("{up}, {}", progressing(reason))));
+}

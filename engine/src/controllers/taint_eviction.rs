@@ -35,18 +35,23 @@ fn stay_of(pod: &Pod, node: &Node) -> Option<Millis> {
     let taints: Vec<_> = node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute").collect();
     let mut shortest: Option<Millis> = None;
     for taint in taints {
-        let mut tolerations =
-            pod.spec.tolerations.iter().filter(|it| it.tolerates(&taint.key, &taint.value, &taint.effect)).peekable();
-        if tolerations.peek().is_none() {
+        // Of several tolerations the first counts (`GetMatchingTolerations`).
+        let mut tolerations = pod.spec.tolerations.iter();
+        let Some(first) = tolerations.find(|it| it.tolerates(&taint.key, &taint.value, &taint.effect)) else {
             return Some(Millis(0));
-        }
-        let limits = tolerations.filter_map(|it| it.toleration_seconds);
-        if let Some(seconds) = limits.min() {
+        };
+        if let Some(seconds) = first.toleration_seconds {
             let limit = Millis::from_secs(u64::try_from(seconds).unwrap_or(0));
             shortest = Some(shortest.map_or(limit, |known| known.min(limit)));
         }
     }
     shortest
+}
+
+/// The taints that make pods leave.
+fn evicting(node: &Node) -> Vec<(&str, &str)> {
+    let taints = node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute");
+    taints.map(|taint| (taint.key.as_str(), taint.value.as_str())).collect()
 }
 
 fn node_of<'a>(cache: &'a Objects, pod: &Pod) -> Option<&'a Node> {
@@ -72,9 +77,7 @@ impl Reconciler for TaintEviction {
             }
             Object::Node(node) => {
                 let old = change.old.as_ref().and_then(Object::as_node);
-                let evicting =
-                    |node: &Node| node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute").count();
-                if old.map_or(0, |old| evicting(old)) == evicting(node) {
+                if old.map(|old| evicting(old)).unwrap_or_default() == evicting(node) {
                     return Vec::new();
                 }
                 let pods = cache.pods_on(&node.metadata.name);
@@ -159,4 +162,32 @@ fn mark(pod: &Rc<Pod>, key: &ObjectKey, context: &Context<'_>) -> Stepped {
     let step = Step::Act(facts.with(note!("PUT pods/status")), vec![Action::Api(request)]);
     let message = format!("Marking for deletion Pod {}/{}", key.namespace, key.name);
     Stepped { events: vec![RECORDER.normal(key, "TaintManagerEviction", message)], ..step.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Taint, Toleration};
+
+    fn toleration(key: &str, seconds: Option<i64>) -> Toleration {
+        let operator = "Exists".into();
+        Toleration { key: key.into(), operator, toleration_seconds: seconds, ..Toleration::default() }
+    }
+
+    #[test]
+    fn the_shortest_of_the_first_tolerations_counts() {
+        let mut node = Node::default();
+        let taint = |key: &str| Taint { key: key.into(), effect: "NoExecute".into(), ..Taint::default() };
+        node.spec.taints = vec![taint("a"), taint("b")];
+        let stay = |tolerations: &[Toleration]| {
+            let mut pod = Pod::default();
+            Rc::make_mut(&mut pod.spec).tolerations = tolerations.to_vec();
+            stay_of(&pod, &node).map(|stay| stay.0)
+        };
+        assert_eq!(stay(&[toleration("a", None)]), Some(0), "b is not tolerated");
+        assert_eq!(stay(&[toleration("a", None), toleration("b", None)]), None);
+        assert_eq!(stay(&[toleration("a", Some(30)), toleration("b", Some(10))]), Some(10_000));
+        assert_eq!(stay(&[toleration("", None), toleration("a", Some(30))]), None, "the first tolerates all, for ever");
+        assert_eq!(stay(&[toleration("a", Some(-1)), toleration("b", None)]), Some(0));
+    }
 }
