@@ -328,3 +328,33 @@ fn conditions_change_as_recorded() {
     let expected = ["NewReplicaSetAvailable", "NewReplicaSetCreated", "ReplicaSetUpdated", "NewReplicaSetAvailable"];
     assert_eq!(watch(&mut simulation, 8_000), expected.map(|reason| format!("{up}, {}", progressing(reason))));
 }
+
+/// Where another ReplicaSet has the name already, the Deployment counts a collision and takes another
+/// (`getNewReplicaSet`).
+#[test]
+fn a_name_that_is_taken_is_a_collision() {
+    let (mut simulation, _) = begin(2, "", &[]);
+    let name = sets(&simulation)[0].metadata.name.to_string();
+    let delete = Command::Delete {
+        target: target(Kind::Deployment, "web"),
+        propagation: Some(loopscope_engine::apiserver::Propagation::Foreground),
+        grace: None,
+    };
+    assert!(simulation.dispatch(delete).is_ok());
+    until(&mut simulation, 40_000, |it| sets(it).is_empty());
+    apply(
+        &mut simulation,
+        &format!(
+            "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {{name: {name}}}\nspec:\n  replicas: 1\n  selector: {{matchLabels: {{app: other}}}}\n  template:\n    metadata: {{labels: {{app: other}}}}\n    spec: {{containers: [{{name: app, image: 'app:v1'}}]}}\n"
+        ),
+    );
+    run_for(&mut simulation, 2_000);
+    apply(&mut simulation, &manifest(2, ""));
+    until(&mut simulation, 5_000, |it| web(it).status.available_replicas == 2);
+    assert_eq!(web(&simulation).status.collision_count, Some(1));
+    let mut names: Vec<String> = sets(&simulation).iter().map(|set| set.metadata.name.to_string()).collect();
+    names.retain(|it| *it != name);
+    assert_eq!(names.len(), 1);
+    run_for(&mut simulation, 10_000);
+    assert_eq!((sets(&simulation).len(), web(&simulation).status.collision_count), (2, Some(1)));
+}

@@ -326,6 +326,15 @@ impl Plan {
         removed.collect()
     }
 
+    /// Gives the rest of the turn up for a status that counts a collision of names, which asks for another turn.
+    pub fn collide(&mut self) -> Planned {
+        self.writes.clear();
+        self.is_status_done = true;
+        let mut status = self.deployment.status.clone();
+        status.collision_count = Some(status.collision_count.unwrap_or(0) + 1);
+        Planned::Status(Box::new(status), self.deployment.metadata.annotations.clone())
+    }
+
     /// The next write; the status comes last, when it differs.
     pub fn next(&mut self, now: Timestamp) -> Option<Planned> {
         if let Some(write) = self.writes.pop_front() {
