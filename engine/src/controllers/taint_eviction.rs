@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::{CONTROLLER_MANAGER, Recorder};
-use crate::api::{Condition, Node, Object, ObjectKey, Pod, Taint, set_condition};
+use crate::api::{Condition, Node, Object, ObjectKey, Pod, set_condition};
 use crate::apiserver::{Change, DeleteOptions, Objects, Request, Verb};
 use crate::client::{Action, Arg, Context, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
 use crate::note;
@@ -33,14 +33,13 @@ pub enum Turn {
 /// How long a pod may stay on a node; nothing where it may stay for ever.
 fn stay_of(pod: &Pod, node: &Node) -> Option<Millis> {
     let mut shortest: Option<Millis> = None;
-    for taint in evicting(Some(node)) {
-        let mut tolerations =
-            pod.spec.tolerations.iter().filter(|it| it.tolerates(&taint.key, &taint.value, &taint.effect)).peekable();
-        if tolerations.peek().is_none() {
+    for taint in node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute") {
+        // Of several tolerations the first counts (`GetMatchingTolerations`).
+        let mut tolerations = pod.spec.tolerations.iter();
+        let Some(first) = tolerations.find(|it| it.tolerates(&taint.key, &taint.value, &taint.effect)) else {
             return Some(Millis(0));
-        }
-        let limits = tolerations.filter_map(|it| it.toleration_seconds);
-        if let Some(seconds) = limits.min() {
+        };
+        if let Some(seconds) = first.toleration_seconds {
             let limit = Millis::from_secs(u64::try_from(seconds).unwrap_or(0));
             shortest = Some(shortest.map_or(limit, |known| known.min(limit)));
         }
@@ -49,9 +48,9 @@ fn stay_of(pod: &Pod, node: &Node) -> Option<Millis> {
 }
 
 /// The taints that make pods leave.
-fn evicting(node: Option<&Node>) -> impl Iterator<Item = &Taint> {
-    let taints = node.into_iter().flat_map(|node| &node.spec.taints);
-    taints.filter(|taint| taint.effect == "NoExecute")
+fn evicting(node: &Node) -> Vec<(&str, &str)> {
+    let taints = node.spec.taints.iter().filter(|taint| taint.effect == "NoExecute");
+    taints.map(|taint| (taint.key.as_str(), taint.value.as_str())).collect()
 }
 
 fn node_of<'a>(cache: &'a Objects, pod: &Pod) -> Option<&'a Node> {
@@ -65,7 +64,7 @@ impl Reconciler for TaintEviction {
         let key = &change.key;
         match &change.object {
             Object::Pod(pod) => {
-                let is_tainted = |node: &Node| evicting(Some(node)).next().is_some();
+                let is_tainted = |node: &Node| !evicting(node).is_empty();
                 let old = change.old.as_ref().and_then(Object::as_pod);
                 let newly = old.is_none_or(|old| !old.is_assigned() || old.spec.tolerations != pod.spec.tolerations);
                 if pod.is_assigned() && newly && node_of(cache, pod).is_some_and(is_tainted) {
@@ -77,8 +76,8 @@ impl Reconciler for TaintEviction {
                 Vec::new()
             }
             Object::Node(node) => {
-                let old = change.old.as_ref().and_then(Object::as_node).map(|old| &**old);
-                if evicting(old).eq(evicting(Some(node))) {
+                let old = change.old.as_ref().and_then(Object::as_node);
+                if old.map(|old| evicting(old)).unwrap_or_default() == evicting(node) {
                     return Vec::new();
                 }
                 let pods = cache.pods_on(&node.metadata.name);
@@ -168,32 +167,27 @@ fn mark(pod: &Rc<Pod>, key: &ObjectKey, context: &Context<'_>) -> Stepped {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::api::{Taint, Toleration};
 
-    /// How long a pod with these tolerations stays on a node with these taints, in seconds.
-    fn stay(taints: &[(&str, &str)], tolerations: serde_json::Value) -> Option<u64> {
-        let taints: Vec<_> = taints.iter().map(|(key, effect)| json!({"key": key, "effect": effect})).collect();
-        let node = Object::from_value(crate::api::Kind::Node, json!({"spec": {"taints": taints}})).expect("a node");
-        let pod = Object::from_value(crate::api::Kind::Pod, json!({"spec": {"tolerations": tolerations}}));
-        let (pod, node) = (pod.expect("a pod"), node);
-        stay_of(pod.as_pod().expect("a pod"), node.as_node().expect("a node")).map(|stay| stay.0 / 1_000)
+    fn toleration(key: &'static str, seconds: Option<i64>) -> Toleration {
+        let operator = "Exists".into();
+        Toleration { key: key.into(), operator, toleration_seconds: seconds, ..Toleration::default() }
     }
 
     #[test]
-    fn a_pod_stays_as_long_as_it_tolerates_every_taint() {
-        let gone = [("unreachable", "NoExecute")];
-        let both = [("unreachable", "NoExecute"), ("repair", "NoExecute")];
-        let tolerate = |key: &str, seconds: Option<i64>| json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds});
-        assert_eq!(stay(&gone, json!([])), Some(0));
-        assert_eq!(stay(&[("unreachable", "NoSchedule")], json!([])), None);
-        assert_eq!(stay(&gone, json!([tolerate("unreachable", None)])), None);
-        assert_eq!(stay(&gone, json!([{"operator": "Exists"}])), None);
-        assert_eq!(stay(&gone, json!([tolerate("unreachable", Some(300))])), Some(300));
-        assert_eq!(stay(&both, json!([tolerate("unreachable", Some(300))])), Some(0), "the other is not tolerated");
-        let times = json!([tolerate("unreachable", Some(300)), tolerate("repair", Some(20))]);
-        assert_eq!(stay(&both, times), Some(20), "the shortest counts");
-        let forever = json!([tolerate("unreachable", Some(300)), tolerate("repair", None)]);
-        assert_eq!(stay(&both, forever), Some(300));
-        assert_eq!(stay(&gone, json!([tolerate("unreachable", Some(-5))])), Some(0));
+    fn the_shortest_of_the_first_tolerations_counts() {
+        let mut node = Node::default();
+        let taint = |key: &str| Taint { key: key.into(), effect: "NoExecute".into(), ..Taint::default() };
+        node.spec.taints = vec![taint("a"), taint("b")];
+        let stay = |tolerations: &[Toleration]| {
+            let mut pod = Pod::default();
+            Rc::make_mut(&mut pod.spec).tolerations = tolerations.to_vec();
+            stay_of(&pod, &node).map(|stay| stay.0)
+        };
+        assert_eq!(stay(&[toleration("a", None)]), Some(0), "b is not tolerated");
+        assert_eq!(stay(&[toleration("a", None), toleration("b", None)]), None);
+        assert_eq!(stay(&[toleration("a", Some(30)), toleration("b", Some(10))]), Some(10_000));
+        assert_eq!(stay(&[toleration("", None), toleration("a", Some(30))]), None, "the first tolerates all, for ever");
+        assert_eq!(stay(&[toleration("a", Some(-1)), toleration("b", None)]), Some(0));
     }
 }

@@ -123,6 +123,16 @@ fn act(context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Ou
             }
             Ok(None) => {}
             Err(error) => {
+                if let Some(Planned::Create(set)) = &sent
+                    && error.code() == 409
+                    && is_foreign(context, key, set)
+                {
+                    // Another template's name, by chance: the next one is worked out with a number more.
+                    let planned = plan.collide();
+                    let stepped = Step::Act(planned.facts(), vec![planned.action(&plan.deployment)]);
+                    turn.sent = Some(planned);
+                    return Stepped { events, ..stepped.into() };
+                }
                 let mut stepped: Stepped = Step::Fail(error.message.clone()).into();
                 if let Some(Planned::Create(set)) = &sent
                     && error.code() != 409
@@ -144,6 +154,17 @@ fn act(context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Ou
     };
     stepped.events = events;
     stepped
+}
+
+/// Whether the ReplicaSet that has a new one's name belongs to somebody else or has another template.
+fn is_foreign(context: &Context<'_>, key: &ObjectKey, new: &ReplicaSet) -> bool {
+    let name = ObjectKey::new(Kind::ReplicaSet, key.namespace.clone(), new.metadata.name.clone());
+    let known = context.cache.get(&name).and_then(Object::as_replica_set);
+    let owner = new.metadata.controller().map(|owner| owner.uid);
+    known.is_some_and(|known| {
+        let is_ours = owner.is_some_and(|owner| known.metadata.is_controlled_by(owner));
+        !(is_ours && known.spec.template == new.spec.template)
+    })
 }
 
 impl Planned {

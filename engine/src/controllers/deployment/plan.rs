@@ -11,7 +11,7 @@ use super::rolling::{
     SetSize, is_rolling_update, max_surge, new_set_size, old_set_sizes, proportional_sizes, without_unhealthy,
 };
 use super::{revision, status};
-use crate::api::{Deployment, DeploymentStatus, Labels, Object, ReplicaSet, Timestamp, condition};
+use crate::api::{Condition, Deployment, DeploymentStatus, Labels, Object, ReplicaSet, Timestamp, condition};
 use crate::client::{Facts, Next};
 use crate::note;
 use crate::sim::{Millis, sort_by};
@@ -177,6 +177,26 @@ impl Plan {
         }
     }
 
+    /// Writes down that a pause began or ended, so that the time it took does not count as lack of progress
+    /// (`checkPausedConditions`).
+    fn note_pause(&mut self, now: Timestamp) {
+        let mut status = self.deployment.status.clone();
+        let known = condition(&status.conditions, "Progressing").map_or("", |it| it.reason.as_str());
+        if !status::has_deadline(&self.deployment) || known == "ProgressDeadlineExceeded" {
+            return;
+        }
+        let (reason, message) = match (self.deployment.spec.paused, known == "DeploymentPaused") {
+            (true, false) => ("DeploymentPaused", "Deployment is paused"),
+            (false, true) => ("DeploymentResumed", "Deployment is resumed"),
+            _ => return,
+        };
+        let new = Condition { status: "Unknown".into(), ..status::progressing(false, reason, message.into()) };
+        status::set(&mut status, new, now);
+        let annotations = self.deployment.metadata.annotations.clone();
+        self.writes.push_back(Planned::Status(Box::new(status.clone()), annotations));
+        Rc::make_mut(&mut self.deployment).status = status;
+    }
+
     fn roll(&mut self) {
         let Some(new) = self.new_set() else { return };
         let (name, before) = (new.metadata.name.clone(), new.spec.wanted());
@@ -315,6 +335,15 @@ impl Plan {
         removed.collect()
     }
 
+    /// Gives the rest of the turn up for a status that counts a collision of names, which asks for another turn.
+    pub fn collide(&mut self) -> Planned {
+        self.writes.clear();
+        self.is_status_done = true;
+        let mut status = self.deployment.status.clone();
+        status.collision_count = Some(status.collision_count.unwrap_or(0) + 1);
+        Planned::Status(Box::new(status), self.deployment.metadata.annotations.clone())
+    }
+
     /// The next write; the status comes last, when it differs.
     pub fn next(&mut self, now: Timestamp) -> Option<Planned> {
         if let Some(write) = self.writes.pop_front() {
@@ -378,6 +407,9 @@ impl Plan {
     /// When to look again although nothing changes: at the progress deadline.
     pub fn wait(&self, now_millis: i64) -> Next {
         let status = &self.deployment.status;
+        if self.deployment.spec.paused {
+            return Next::AwaitChange;
+        }
         match status::seconds_until_deadline(&self.deployment, status, now_millis) {
             // One second past it, since API times have whole seconds.
             Some(seconds) => Next::After(Millis::from_secs(seconds.unsigned_abs() + 1)),
@@ -465,6 +497,7 @@ pub fn decide(
         plan.reason = Reason::Deleting;
         return plan;
     }
+    plan.note_pause(now);
     let wanted = deployment.spec.wanted();
     let is_scaling = plan
         .sets

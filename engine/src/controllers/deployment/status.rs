@@ -91,6 +91,10 @@ fn deadline(deployment: &Deployment) -> Option<i64> {
     deployment.spec.progress_deadline_seconds.filter(|seconds| *seconds != NO_DEADLINE).map(i64::from)
 }
 
+pub fn has_deadline(deployment: &Deployment) -> bool {
+    deadline(deployment).is_some()
+}
+
 /// Whether the deadline has passed since the last progress (`DeploymentTimedOut`).
 pub fn is_timed_out(deployment: &Deployment, status: &DeploymentStatus, now: Timestamp) -> bool {
     let Some(progress) = condition(&status.conditions, PROGRESSING) else { return false };

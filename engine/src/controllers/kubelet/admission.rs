@@ -10,6 +10,13 @@ use crate::controllers::daemonset::suits;
 /// Why a pod is refused: the reason and the message.
 pub type Refusal = (&'static str, String);
 
+/// Whether a node has room for all that is on it.
+pub fn fits(usage: &Usage, node: &Node) -> bool {
+    usage.pods <= node.allocatable("pods").units()
+        && usage.cpu_milli <= node.allocatable("cpu").milli()
+        && usage.memory_bytes <= node.allocatable("memory").units()
+}
+
 /// Looks at a pod that is new on its node, beside those that were let in before.
 pub fn refuse<'a>(pod: &Pod, node: &Node, others: impl Iterator<Item = &'a Pod>) -> Option<Refusal> {
     let mut used = Usage::default();

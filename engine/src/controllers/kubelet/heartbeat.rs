@@ -126,9 +126,13 @@ fn join(context: &Context<'_>, node: &Name, can_run: bool) -> Stepped {
 /// in Kubernetes the admission plugin TaintNodesByCondition adds it.
 pub fn register(name: &Name, hardware: &Hardware, can_run: bool, now: Timestamp) -> Node {
     let mut labels = hardware.labels.clone();
-    for (key, value) in
-        [("kubernetes.io/hostname", name.as_str()), ("kubernetes.io/os", "linux"), ("kubernetes.io/arch", "amd64")]
-    {
+    for (key, value) in [
+        ("beta.kubernetes.io/arch", "amd64"),
+        ("beta.kubernetes.io/os", "linux"),
+        ("kubernetes.io/arch", "amd64"),
+        ("kubernetes.io/hostname", name.as_str()),
+        ("kubernetes.io/os", "linux"),
+    ] {
         labels.or_insert_with(key, || value.to_string());
     }
     let mut status = NodeStatus::default();

@@ -189,9 +189,11 @@ impl Kubelet {
             let is_admitted = self.memory.get(&other.metadata.uid).is_some_and(|memory| memory.is_admitted);
             !other.is_finished() && (is_admitted || other.status.start_time.is_some())
         };
+        // Where there is room for all, nobody needs to be counted.
+        let count = if admission::fits(&context.cache.usage(&self.node), node) { 0 } else { usize::MAX };
         let all = context.cache.pods_on(&self.node).map(|other| &**other);
         let others = all.filter(|other| other.metadata.uid != pod.metadata.uid && is_in(other));
-        admission::refuse(pod, node, others)
+        admission::refuse(pod, node, others.take(count))
     }
 
     /// Reports what differs and does what is to be done, in one go: the real status manager keeps nobody waiting.

@@ -167,9 +167,7 @@ impl NodeLifecycle {
         let lacks = |look: &Look| wanted(look).is_some_and(|key| !look.node.has_taint(key, "NoExecute"));
         let waiting: Set<&Name> = looks.iter().filter(|look| lacks(look)).map(|look| (look.name(), ())).collect();
         self.zones.keep(|name| waiting.contains(name));
-        for look in looks.iter().filter(|look| lacks(look)) {
-            self.zones.add(&look.zone, look.name());
-        }
+        self.zones.add(looks.iter().filter(|look| lacks(look)).map(|look| (look.zone.as_str(), look.name())));
         let due: Set<Name> = self.zones.due(context.now).into_iter().map(|name| (name, ())).collect();
         for look in looks {
             let has_other = look.node.spec.taints.iter().any(|it| {

@@ -1,7 +1,7 @@
 //! Zones, how much of each is down, and how fast its nodes may be tainted NoExecute.
 
 use crate::api::{Name, Node};
-use crate::sim::{Map, Millis, Time};
+use crate::sim::{Map, Millis, Set, Time};
 
 /// From this share of nodes that are not ready on a zone counts as disrupted (`unhealthyZoneThreshold`), in percent.
 const DISRUPTED_PERCENT: usize = 55;
@@ -187,11 +187,14 @@ impl Zones {
         }
     }
 
-    /// A node is to be tainted; one that waits already keeps its place.
-    pub fn add(&mut self, zone: &str, node: &Name) {
-        let Some(zone) = self.0.get_mut(zone) else { return };
-        if !zone.pending.iter().any(|pending| pending.node == *node) {
-            zone.pending.push(Pending { node: node.clone(), is_due: false });
+    /// Nodes of zones are to be tainted; those that wait already keep their places.
+    pub fn add<'a>(&mut self, nodes: impl Iterator<Item = (&'a str, &'a Name)>) {
+        let waiting = self.0.values().flat_map(|zone| &zone.pending);
+        let waiting: Set<Name> = waiting.map(|pending| (pending.node.clone(), ())).collect();
+        for (zone, node) in nodes.filter(|(_, node)| !waiting.contains(*node)) {
+            if let Some(zone) = self.0.get_mut(zone) {
+                zone.pending.push(Pending { node: node.clone(), is_due: false });
+            }
         }
     }
 
@@ -290,7 +293,7 @@ mod tests {
                 for number in 0..*unready {
                     let node = Name::from(format!("{zone}{number}"));
                     if turn != Turn::AllDown && !tainted.contains(&node) {
-                        zones.add(zone, &node);
+                        zones.add([(zone, &node)].into_iter());
                     }
                 }
             }
