@@ -164,6 +164,43 @@ async fn many_pods_become_tiles_that_are_still_buttons() {
     assert!(page.all(".pod .pod-word").is_empty());
 }
 
+#[wasm_bindgen_test]
+async fn the_map_is_also_a_table() {
+    let page = Page::open().await;
+    page.converge().await;
+    page.press("Table").await;
+    assert!(page.pods().is_empty());
+    let statuses: Vec<String> = page.all(".twin td.mono").iter().map(|it| it.text_content().unwrap()).collect();
+    assert_eq!(statuses, ["Running", "Running", "Running"]);
+    page.press("Table").await;
+    assert_eq!(page.pods().len(), 3);
+}
+
+#[wasm_bindgen_test]
+async fn a_node_is_cut_off_and_cordoned_in_the_inspector() {
+    let page = Page::open().await;
+    page.press("node-2").await;
+    let is_said = || page.all(".node-msg").iter().any(|it| it.text_content().unwrap().contains("is cut off"));
+    page.press("Cut off").await;
+    assert!(is_said());
+    page.press("Reconnect").await;
+    assert!(!is_said());
+    page.press("Cordon").await;
+    assert_eq!(page.all(".node-cordoned").len(), 1);
+    page.press("Uncordon").await;
+    assert!(page.all(".node-cordoned").is_empty());
+}
+
+#[wasm_bindgen_test]
+async fn only_what_the_person_did_is_blue() {
+    let page = Page::open().await;
+    page.converge().await;
+    assert!(page.all(".why li").len() > 1);
+    assert!(page.all(".why li.is-yours").is_empty());
+    page.press("One replica more").await;
+    assert_eq!(page.all(".why li.is-yours").len(), page.all(".why li").len());
+}
+
 const DEPLOYMENT: &str = "apiVersion: apps/v1
 kind: Deployment
 metadata:

@@ -43,6 +43,44 @@ labTest('all ten pod states and all four node states come out of a real run, eac
   }
 });
 
+labTest('with every state on it the page fits 320 px, as tiles, as a table and in the inspector', async ({ page, lab }) => {
+  await everyState(lab);
+  await page.setViewportSize({ width: 320, height: 640 });
+  assert.ok((await lab.sidewaysOverflow()) <= 0, 'tiles');
+  await page.keyboard.press('t');
+  assert.ok((await lab.sidewaysOverflow()) <= 0, 'table');
+  await lab.map().getByRole('button', { name: 'buggy', exact: true }).click();
+  await lab.inspector().getByRole('heading', { name: 'Pod buggy' }).waitFor();
+  assert.ok((await lab.sidewaysOverflow()) <= 0, 'inspector');
+});
+
+labTest('a thousand pods are tiles that are counted, can be pressed, and make a table', async ({ page, lab }) => {
+  await lab.apply(`apiVersion: apps/v1
+kind: Deployment
+metadata: {name: many}
+spec:
+  replicas: 1000
+  selector: {matchLabels: {app: many}}
+  template:
+    metadata: {labels: {app: many}}
+    spec: {containers: [{name: app, image: 'many:1'}]}
+`);
+  await lab.speed('1×');
+  await lab.play();
+  await lab.map().getByText('1003 pods').waitFor();
+  const asked = Date.now();
+  await lab.pause();
+  const took = Date.now() - asked;
+  assert.ok(took < 10_000, `pausing took ${took} ms`);
+  const legend = await lab.map().getByRole('list', { name: 'Pods by state' }).getByRole('listitem').allInnerTexts();
+  assert.equal(legend.reduce((sum, it) => sum + Number.parseInt(it, 10), 0), 1003);
+  assert.equal(await lab.pods().count(), 1003);
+  await lab.pods().last().click();
+  await lab.inspector().getByRole('heading', { name: /^Pod / }).waitFor();
+  await page.keyboard.press('t');
+  assert.ok((await lab.map().getByRole('row').count()) > 1003);
+});
+
 labTest('the inspector says why a pod is as it is', async ({ lab }) => {
   await everyState(lab);
   const says = {
