@@ -363,7 +363,8 @@ fn kubernetes_own_cases_of_a_rollouts_condition_hold() {
         let (mut deployment, _) = judged(row);
         if let Some(before) = row["progressingConditionBefore"].as_object() {
             let is_true = before["status"] == "True";
-            let mut progress = status::progressing(is_true, before["reason"].as_str().unwrap().to_string(), String::new());
+            let mut progress =
+                status::progressing(is_true, before["reason"].as_str().unwrap().to_string(), String::new());
             (progress.last_update_time, progress.last_transition_time) = (Some(old), Some(old));
             deployment.status.conditions = vec![progress];
         }

@@ -45,7 +45,9 @@ fn module(tools: &Tools) -> Res<PathBuf> {
     cmd::run(cargo.args(["build", "--release", "--package", "loopscope-bench", "--target", WASM]))?;
     let built = paths::web_target().join(WASM).join("release/loopscope_bench.wasm");
     let mut bindgen = tools.web("wasm-bindgen");
-    cmd::run(bindgen.args(["--target", "web", "--no-typescript", "--out-name", "bench", "--out-dir"]).arg(&dist).arg(&built))?;
+    cmd::run(
+        bindgen.args(["--target", "web", "--no-typescript", "--out-name", "bench", "--out-dir"]).arg(&dist).arg(&built),
+    )?;
     let wasm = dist.join("bench_bg.wasm");
     // As Trunk calls it for the page.
     cmd::run(tools.web("wasm-opt").arg("-Oz").arg(&wasm).arg("-o").arg(&wasm))?;

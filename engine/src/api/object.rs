@@ -17,16 +17,19 @@ use super::{
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ObjectKey {
     pub kind: Kind,
+    /// The kind's number and 56 bits of the hash: comparing keys is comparing these.
     #[serde(skip)]
-    hash: u64,
+    order: u64,
     pub namespace: Name,
     pub name: Name,
 }
 
 impl Ord for ObjectKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        let by_hash = (self.kind, self.hash).cmp(&(other.kind, other.hash));
-        by_hash.then_with(|| self.namespace.cmp(&other.namespace)).then_with(|| self.name.cmp(&other.name))
+        self.order
+            .cmp(&other.order)
+            .then_with(|| self.namespace.cmp(&other.namespace))
+            .then_with(|| self.name.cmp(&other.name))
     }
 }
 
@@ -38,8 +41,7 @@ impl PartialOrd for ObjectKey {
 
 impl std::hash::Hash for ObjectKey {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.kind.hash(state);
-        state.write_u64(self.hash);
+        state.write_u64(self.order);
     }
 }
 
@@ -52,12 +54,13 @@ fn hash_of(namespace: &str, name: &str) -> u64 {
 impl ObjectKey {
     pub fn new(kind: Kind, namespace: impl Into<Name>, name: impl Into<Name>) -> Self {
         let (namespace, name) = (namespace.into(), name.into());
-        Self { kind, hash: hash_of(&namespace, &name), namespace, name }
+        let order = (kind as u64) << 56 | hash_of(&namespace, &name) >> 8;
+        Self { kind, order, namespace, name }
     }
 
     /// What no key of a kind comes before.
     pub fn first_of(kind: Kind) -> Self {
-        Self { kind, hash: 0, namespace: Name::default(), name: Name::default() }
+        Self { kind, order: (kind as u64) << 56, namespace: Name::default(), name: Name::default() }
     }
 
     pub fn node(name: impl Into<Name>) -> Self {

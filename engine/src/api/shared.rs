@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -34,8 +34,9 @@ impl Empty for BTreeMap<String, Value> {
     }
 }
 
-/// A collection that copies share until one of them is changed. An empty one takes no room.
-pub struct Shared<T>(Option<Rc<T>>);
+/// A collection that copies share until one of them is changed. An empty one takes no room. `Arc`, since commands
+/// travel through the page's closures.
+pub struct Shared<T>(Option<Arc<T>>);
 
 impl<T: Empty> Shared<T> {
     pub fn new() -> Self {
@@ -55,7 +56,7 @@ impl<T: Empty> Deref for Shared<T> {
 
 impl<T: Empty> DerefMut for Shared<T> {
     fn deref_mut(&mut self) -> &mut T {
-        Rc::make_mut(self.0.get_or_insert_with(Rc::default))
+        Arc::make_mut(self.0.get_or_insert_with(Arc::default))
     }
 }
 
@@ -80,7 +81,7 @@ impl<T: Empty + fmt::Debug> fmt::Debug for Shared<T> {
 impl<T: Empty + PartialEq> PartialEq for Shared<T> {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Some(a), Some(b)) if Rc::ptr_eq(a, b) => true,
+            (Some(a), Some(b)) if Arc::ptr_eq(a, b) => true,
             (None, None) => true,
             _ => **self == **other,
         }
@@ -98,7 +99,7 @@ impl<T: Empty + Ord> PartialOrd for Shared<T> {
 impl<T: Empty + Ord> Ord for Shared<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         match (&self.0, &other.0) {
-            (Some(a), Some(b)) if Rc::ptr_eq(a, b) => Ordering::Equal,
+            (Some(a), Some(b)) if Arc::ptr_eq(a, b) => Ordering::Equal,
             _ => (**self).cmp(&**other),
         }
     }
@@ -106,13 +107,13 @@ impl<T: Empty + Ord> Ord for Shared<T> {
 
 impl<T: Empty + FromIterator<X>, X> FromIterator<X> for Shared<T> {
     fn from_iter<I: IntoIterator<Item = X>>(items: I) -> Self {
-        Self(Some(Rc::new(items.into_iter().collect())))
+        Self(Some(Arc::new(items.into_iter().collect())))
     }
 }
 
 impl<K: Ord, V, const N: usize> From<[(K, V); N]> for Shared<BTreeMap<K, V>> {
     fn from(items: [(K, V); N]) -> Self {
-        Self(Some(Rc::new(items.into())))
+        Self(Some(Arc::new(items.into())))
     }
 }
 
@@ -131,7 +132,7 @@ impl<T: Empty + IntoIterator> IntoIterator for Shared<T> {
     type Item = T::Item;
     type IntoIter = T::IntoIter;
     fn into_iter(self) -> T::IntoIter {
-        self.0.map(Rc::unwrap_or_clone).unwrap_or_default().into_iter()
+        self.0.map(Arc::unwrap_or_clone).unwrap_or_default().into_iter()
     }
 }
 
@@ -157,7 +158,7 @@ impl<T: Empty + Serialize> Serialize for Shared<T> {
 
 impl<'de, T: Empty + Deserialize<'de>> Deserialize<'de> for Shared<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::deserialize(deserializer).map(|it| Self(Some(Rc::new(it))))
+        T::deserialize(deserializer).map(|it| Self(Some(Arc::new(it))))
     }
 }
 

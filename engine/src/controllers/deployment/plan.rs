@@ -152,7 +152,14 @@ impl Plan {
     }
 
     /// Writes the revision to the Deployment, with the condition that tells of the new ReplicaSet.
-    fn note_revision(&mut self, revision: i64, reason: &'static str, message: String, now: Timestamp, is_created: bool) {
+    fn note_revision(
+        &mut self,
+        revision: i64,
+        reason: &'static str,
+        message: String,
+        now: Timestamp,
+        is_created: bool,
+    ) {
         let mut annotations = self.deployment.metadata.annotations.clone();
         let text = revision.to_string();
         let mut changed = annotations.get(revision::REVISION) != Some(&text);
