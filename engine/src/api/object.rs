@@ -19,8 +19,9 @@ use crate::sim::Key;
 #[derive(PartialEq, Eq, Debug, Serialize)]
 pub struct ObjectKey {
     pub kind: Kind,
+    /// The kind's number and 56 bits of the hash: comparing keys is comparing these.
     #[serde(skip)]
-    hash: u64,
+    order: u64,
     pub namespace: Name,
     pub name: Name,
 }
@@ -28,14 +29,16 @@ pub struct ObjectKey {
 impl Clone for ObjectKey {
     #[inline(never)]
     fn clone(&self) -> Self {
-        Self { kind: self.kind, hash: self.hash, namespace: self.namespace.clone(), name: self.name.clone() }
+        Self { kind: self.kind, order: self.order, namespace: self.namespace.clone(), name: self.name.clone() }
     }
 }
 
 impl Ord for ObjectKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        let by_hash = (self.kind, self.hash).cmp(&(other.kind, other.hash));
-        by_hash.then_with(|| self.namespace.cmp(&other.namespace)).then_with(|| self.name.cmp(&other.name))
+        self.order
+            .cmp(&other.order)
+            .then_with(|| self.namespace.cmp(&other.namespace))
+            .then_with(|| self.name.cmp(&other.name))
     }
 }
 
@@ -47,14 +50,13 @@ impl PartialOrd for ObjectKey {
 
 impl std::hash::Hash for ObjectKey {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.kind.hash(state);
-        state.write_u64(self.hash);
+        state.write_u64(self.order);
     }
 }
 
 impl Key for ObjectKey {
     fn rank(&self) -> u64 {
-        ((self.kind as u64) << 56) | (self.hash >> 8)
+        self.order
     }
 }
 
@@ -71,12 +73,13 @@ impl ObjectKey {
 
     #[inline(never)]
     fn of(kind: Kind, namespace: Name, name: Name) -> Self {
-        Self { kind, hash: hash_of(&namespace, &name), namespace, name }
+        let order = ((kind as u64) << 56) | (hash_of(&namespace, &name) >> 8);
+        Self { kind, order, namespace, name }
     }
 
     /// What no key of a kind comes before.
     pub fn first_of(kind: Kind) -> Self {
-        Self { kind, hash: 0, namespace: Name::default(), name: Name::default() }
+        Self { kind, order: (kind as u64) << 56, namespace: Name::default(), name: Name::default() }
     }
 
     pub fn node(name: impl Into<Name>) -> Self {

@@ -3,7 +3,7 @@ use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Digest, Time};
+use super::{Time, TraceDigest};
 
 /// The number of a trace event, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct Trace<P> {
     background: VecDeque<TraceEvent<P>>,
     last: u64,
     visible: u64,
-    digest: Digest,
+    digest: TraceDigest,
     /// The root of each of the newest events, at its number modulo the length.
     roots: Vec<Seq>,
 }
@@ -44,7 +44,7 @@ impl<P> Default for Trace<P> {
             background: VecDeque::new(),
             last: 0,
             visible: 0,
-            digest: Digest::default(),
+            digest: TraceDigest::default(),
             roots: Vec::new(),
         }
     }
