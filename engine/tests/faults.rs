@@ -270,7 +270,7 @@ fn rollout_with_crash(begin: &Simulation, n: Option<usize>) -> Option<Vec<String
         let mut last = seq;
         let mut arrived = 0;
         while arrived < n {
-            if !simulation.next_at().is_some_and(|at| at <= end) {
+            if simulation.next_at().is_none_or(|at| at > end) {
                 return None;
             }
             simulation.run_until(end, 1);

@@ -74,7 +74,7 @@ fn check_quota(quota: &ResourceQuota, pod: &Pod) -> Result<Option<Amounts>, Stri
     let unknown: Vec<&str> = counted
         .iter()
         .copied()
-        .filter(|it| !quota.status.hard.contains_key(*it) || !quota.status.used.contains_key(*it))
+        .filter(|it| !quota.status.hard.contains_key(it) || !quota.status.used.contains_key(it))
         .collect();
     if !unknown.is_empty() {
         return Err(format!("status unknown for quota: {name}, resources: {}", unknown.join(",")));
@@ -106,7 +106,7 @@ fn missing_resources(counted: &[&str], spec: &PodSpec) -> Option<String> {
         let names: Vec<&str> = spec
             .containers
             .iter()
-            .filter(|it| !(if *is_limit { &it.resources.limits } else { &it.resources.requests }).contains_key(*of))
+            .filter(|it| !(if *is_limit { &it.resources.limits } else { &it.resources.requests }).contains_key(of))
             .map(|it| it.name.as_str())
             .collect();
         if !names.is_empty() {

@@ -162,7 +162,7 @@ fn split_by_budgets<'a>(pods: &[&'a Rc<Pod>], budgets: &[&PodDisruptionBudget]) 
                     && !it.is_empty()
                     && it.matches(&pod.metadata.labels)
             });
-            if selects && !budget.status.disrupted_pods.contains_key(&*pod.metadata.name) {
+            if selects && !budget.status.disrupted_pods.contains_key(&pod.metadata.name) {
                 *allowed -= 1;
                 violates |= *allowed < 0;
             }
