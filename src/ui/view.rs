@@ -49,21 +49,44 @@ pub struct Item {
     pub make: Box<dyn FnOnce() -> View>,
 }
 
-/// Collects elements as they are written.
-#[derive(Default)]
+/// Puts together what is fixed of a view and what fills its holes.
+///
+/// The fixed part is one text: 1 opens an element, its tag follows; 2 is an attribute, `name=value`; 3 is text; 4 closes
+/// the element; 5 is a hole, for which there is a call.
 pub struct Builder {
+    fixed: &'static str,
     open: Vec<Shape>,
     done: Vec<View>,
 }
 
 impl Builder {
-    pub fn open(&mut self, tag: &'static str) {
-        self.open.push(Shape { tag, ..Shape::default() });
+    pub fn new(fixed: &'static str) -> Self {
+        Self { fixed, open: Vec::new(), done: Vec::new() }
     }
 
-    pub fn close(&mut self) {
-        if let Some(shape) = self.open.pop() {
-            self.push(View::Element(Box::new(shape)));
+    /// Reads the fixed part up to the next hole.
+    fn read(&mut self) {
+        loop {
+            let mut marks = self.fixed.chars();
+            let Some(mark) = marks.next() else { return };
+            let rest = marks.as_str();
+            let (text, rest) = rest.split_at(rest.find(|it| it <= '\x05').unwrap_or(rest.len()));
+            self.fixed = rest;
+            match mark {
+                '\x01' => self.open.push(Shape { tag: text, ..Shape::default() }),
+                '\x02' => {
+                    if let (Some(shape), Some((name, value))) = (self.open.last_mut(), text.split_once('=')) {
+                        shape.values.push((Place::Attribute(name), Source::Fixed(value.into())));
+                    }
+                }
+                '\x03' => self.push(View::Text(Cow::Borrowed(text))),
+                '\x04' => {
+                    if let Some(shape) = self.open.pop() {
+                        self.push(View::Element(Box::new(shape)));
+                    }
+                }
+                _ => return,
+            }
         }
     }
 
@@ -74,48 +97,50 @@ impl Builder {
         }
     }
 
-    fn push_value(&mut self, place: Place, source: Source) {
+    fn fill(&mut self, view: View) {
+        self.read();
+        self.push(view);
+    }
+
+    fn fill_value(&mut self, place: Place, source: Source) {
+        self.read();
         if let Some(shape) = self.open.last_mut() {
             shape.values.push((place, source));
         }
     }
 
-    fn push_handler(&mut self, name: &'static str, handler: Handler) {
+    fn fill_handler(&mut self, name: &'static str, handler: Handler) {
+        self.read();
         if let Some(shape) = self.open.last_mut() {
             shape.handlers.push((name, handler));
         }
     }
 
-    pub fn text(&mut self, text: &'static str) {
-        self.push(View::Text(Cow::Borrowed(text)));
+    fn fill_at(&mut self, slot: Slot) {
+        self.read();
+        if let Some(shape) = self.open.last_mut() {
+            shape.at = Some(slot);
+        }
     }
 
     pub fn child<M>(&mut self, content: impl Content<M>) {
-        self.push(content.content());
-    }
-
-    /// An attribute as one text, `name=value`.
-    pub fn fixed(&mut self, attribute: &'static str) {
-        if let Some((name, value)) = attribute.split_once('=') {
-            self.push_value(Place::Attribute(name), Source::Fixed(value.into()));
-        }
+        self.fill(content.content());
     }
 
     pub fn set<M>(&mut self, place: Place, value: impl IntoSource<M>) {
-        self.push_value(place, value.source());
+        self.fill_value(place, value.source());
     }
 
     pub fn on(&mut self, name: &'static str, handler: impl Fn(Event) + 'static) {
-        self.push_handler(name, Rc::new(handler));
+        self.fill_handler(name, Rc::new(handler));
     }
 
     pub fn at<E>(&mut self, at: At<E>) {
-        if let Some(shape) = self.open.last_mut() {
-            shape.at = Some(at.0);
-        }
+        self.fill_at(at.0);
     }
 
     pub fn done(mut self) -> View {
+        self.read();
         if self.done.len() == 1 { self.done.remove(0) } else { View::List(self.done) }
     }
 }

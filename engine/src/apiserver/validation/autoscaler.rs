@@ -1,5 +1,6 @@
 //! HorizontalPodAutoscalers (`pkg/apis/autoscaling/validation`).
 
+use super::below;
 use serde_json::{Map, Value};
 
 use super::Errors;
@@ -62,7 +63,7 @@ fn validate_rules(rules: &Map<String, Value>, path: &str, errors: &mut Errors) {
     const LONGEST_WINDOW: i64 = 3600;
     const LONGEST_PERIOD: i64 = 1800;
     if let Some(window) = integer(rules, "stabilizationWindowSeconds") {
-        let path = format!("{path}.stabilizationWindowSeconds");
+        let path = below(path, ".stabilizationWindowSeconds");
         errors.not_negative(&path, window);
         if window > LONGEST_WINDOW {
             errors.invalid(&path, &window, &format!("must be less than or equal to {LONGEST_WINDOW}"));
@@ -70,13 +71,13 @@ fn validate_rules(rules: &Map<String, Value>, path: &str, errors: &mut Errors) {
     }
     if !matches!(text(rules, "selectPolicy"), "" | "Max" | "Min" | "Disabled") {
         let policy = text(rules, "selectPolicy");
-        errors.not_supported(format!("{path}.selectPolicy"), policy, &["Disabled", "Max", "Min"]);
+        errors.not_supported(below(path, ".selectPolicy"), policy, &["Disabled", "Max", "Min"]);
     }
     let policies = rules.get("policies").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
     for (index, policy) in policies.enumerate() {
         let path = format!("{path}.policies[{index}]");
         if !matches!(text(policy, "type"), "Pods" | "Percent") {
-            errors.not_supported(format!("{path}.type"), text(policy, "type"), &["Percent", "Pods"]);
+            errors.not_supported(below(&path, ".type"), text(policy, "type"), &["Percent", "Pods"]);
         }
         for field in ["value", "periodSeconds"] {
             let value = integer(policy, field).unwrap_or(0);
@@ -87,7 +88,7 @@ fn validate_rules(rules: &Map<String, Value>, path: &str, errors: &mut Errors) {
         let period = integer(policy, "periodSeconds").unwrap_or(0);
         if period > LONGEST_PERIOD {
             let reason = format!("must be less than or equal to {LONGEST_PERIOD}");
-            errors.invalid(format!("{path}.periodSeconds"), &period, &reason);
+            errors.invalid(below(&path, ".periodSeconds"), &period, &reason);
         }
     }
 }

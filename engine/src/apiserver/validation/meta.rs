@@ -1,6 +1,6 @@
 //! `metadata` (`validation.ValidateObjectMeta`) and label selectors.
 
-use super::{Errors, names};
+use super::{Errors, below, names};
 use crate::api::{Kind, LabelSelector, Labels, Object, ObjectMeta, OwnerReference, Uid};
 
 const MAX_ANNOTATIONS: usize = 256 * 1024;
@@ -120,21 +120,22 @@ pub(super) fn validate_annotations(annotations: &Labels, path: &str, errors: &mu
 /// `ValidateLabelSelector`. Returns whether the selector can be used.
 pub(super) fn validate_selector(selector: &LabelSelector, path: &str, errors: &mut Errors) -> bool {
     let before = errors.0.len();
-    validate_labels(&selector.match_labels, &format!("{path}.matchLabels"), errors);
+    validate_labels(&selector.match_labels, &below(path, ".matchLabels"), errors);
     for (index, requirement) in selector.match_expressions.iter().enumerate() {
         let path = format!("{path}.matchExpressions[{index}]");
         match requirement.operator.as_str() {
-            "In" | "NotIn" if requirement.values.is_empty() => errors
-                .required_because(format!("{path}.values"), "must be specified when `operator` is 'In' or 'NotIn'"),
+            "In" | "NotIn" if requirement.values.is_empty() => {
+                errors.required_because(below(&path, ".values"), "must be specified when `operator` is 'In' or 'NotIn'")
+            }
             "Exists" | "DoesNotExist" if !requirement.values.is_empty() => errors.forbidden(
-                format!("{path}.values"),
+                below(&path, ".values"),
                 "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
             ),
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            other => errors.invalid(format!("{path}.operator"), other, "not a valid selector operator"),
+            other => errors.invalid(below(&path, ".operator"), other, "not a valid selector operator"),
         }
         for wrong in names::qualified_name(&requirement.key) {
-            errors.invalid(format!("{path}.key"), &requirement.key, &wrong);
+            errors.invalid(below(&path, ".key"), &requirement.key, &wrong);
         }
         for (index, value) in requirement.values.iter().enumerate() {
             for wrong in names::label_value(value) {

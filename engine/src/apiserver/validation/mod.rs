@@ -15,8 +15,6 @@ mod stored;
 mod update;
 mod workload;
 
-use std::fmt::Display;
-
 use serde_json::Value;
 
 use super::FieldError;
@@ -115,45 +113,51 @@ impl<T: PartialEq> Seen<T> {
 
 const IS_NEGATIVE: &str = "must be greater than or equal to 0";
 
+/// The path of a field below another.
+#[inline(never)]
+fn below(path: &str, field: &str) -> String {
+    [path, field].concat()
+}
+
 /// The errors found so far.
 #[derive(Default)]
 struct Errors(Vec<FieldError>);
 
 impl Errors {
-    fn push(&mut self, path: impl Display, message: String) {
-        self.0.push(FieldError { path: path.to_string(), message });
+    fn push(&mut self, path: impl Into<String>, message: String) {
+        self.0.push(FieldError { path: path.into(), message });
     }
 
-    fn required(&mut self, path: impl Display) {
+    fn required(&mut self, path: impl Into<String>) {
         self.push(path, "Required value".into());
     }
 
-    fn required_because(&mut self, path: impl Display, reason: &str) {
+    fn required_because(&mut self, path: impl Into<String>, reason: &str) {
         self.push(path, format!("Required value: {reason}"));
     }
 
-    fn invalid(&mut self, path: impl Display, value: &(impl ToJson + ?Sized), reason: &str) {
+    fn invalid(&mut self, path: impl Into<String>, value: &(impl ToJson + ?Sized), reason: &str) {
         self.push(path, format!("Invalid value: {}: {reason}", json(value)));
     }
 
-    fn forbidden(&mut self, path: impl Display, reason: &str) {
+    fn forbidden(&mut self, path: impl Into<String>, reason: &str) {
         self.push(path, format!("Forbidden: {reason}"));
     }
 
-    fn duplicate(&mut self, path: impl Display, value: &str) {
+    fn duplicate(&mut self, path: impl Into<String>, value: &str) {
         self.push(path, format!("Duplicate value: {}", json(value)));
     }
 
-    fn not_supported(&mut self, path: impl Display, value: &str, supported: &[&str]) {
+    fn not_supported(&mut self, path: impl Into<String>, value: &str, supported: &[&str]) {
         self.unsupported(path, &json(value), supported);
     }
 
-    fn unsupported(&mut self, path: impl Display, value: &str, supported: &[&str]) {
+    fn unsupported(&mut self, path: impl Into<String>, value: &str, supported: &[&str]) {
         let supported: Vec<String> = supported.iter().map(|it| json(*it)).collect();
         self.push(path, format!("Unsupported value: {value}: supported values: {}", supported.join(", ")));
     }
 
-    fn not_negative(&mut self, path: impl Display, value: i64) {
+    fn not_negative(&mut self, path: impl Into<String>, value: i64) {
         if value < 0 {
             self.invalid(path, &value, IS_NEGATIVE);
         }

@@ -2,22 +2,22 @@
 
 use serde_json::{Map, Value};
 
-use super::{Errors, IS_NEGATIVE, Seen, meta, names, probe, workload};
+use super::{Errors, IS_NEGATIVE, Seen, below, meta, names, probe, workload};
 use crate::api::{Container, Extra, PodSpec, Quantity, ResourceRequirements, Toleration};
 
 const MODE_RANGE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
 
 pub(super) fn validate_spec(spec: &PodSpec, path: &str, errors: &mut Errors) {
-    let volumes = validate_volumes(&spec.extra, &format!("{path}.volumes"), errors);
+    let volumes = validate_volumes(&spec.extra, &below(path, ".volumes"), errors);
     if spec.containers.is_empty() {
-        errors.required(format!("{path}.containers"));
+        errors.required(below(path, ".containers"));
     }
     let mut seen = Seen::default();
     for (index, container) in spec.containers.iter().enumerate() {
         let path = format!("{path}.containers[{index}]");
         validate_container(container, &volumes, &path, errors);
         if !seen.insert(&container.name) {
-            errors.duplicate(format!("{path}.name"), &container.name);
+            errors.duplicate(below(&path, ".name"), &container.name);
         }
         probe::validate_all(container, &path, errors);
     }
@@ -25,19 +25,19 @@ pub(super) fn validate_spec(spec: &PodSpec, path: &str, errors: &mut Errors) {
         let path = format!("{path}.initContainers[{index}]");
         validate_container(container, &volumes, &path, errors);
         if !seen.insert(&container.name) {
-            errors.duplicate(format!("{path}.name"), &container.name);
+            errors.duplicate(below(&path, ".name"), &container.name);
         }
     }
     match spec.restart_policy.as_str() {
         "Always" | "OnFailure" | "Never" => {}
-        "" => errors.required(format!("{path}.restartPolicy")),
-        other => errors.not_supported(format!("{path}.restartPolicy"), other, &["Always", "OnFailure", "Never"]),
+        "" => errors.required(below(path, ".restartPolicy")),
+        other => errors.not_supported(below(path, ".restartPolicy"), other, &["Always", "OnFailure", "Never"]),
     }
     validate_dns_policy(spec, path, errors);
-    meta::validate_labels(&spec.node_selector, &format!("{path}.nodeSelector"), errors);
+    meta::validate_labels(&spec.node_selector, &below(path, ".nodeSelector"), errors);
     validate_spread(spec, path, errors);
     for wrong in names::dns_subdomain(&spec.node_name).iter().filter(|_| !spec.node_name.is_empty()) {
-        errors.invalid(format!("{path}.nodeName"), spec.node_name.as_str(), wrong);
+        errors.invalid(below(path, ".nodeName"), spec.node_name.as_str(), wrong);
     }
     for (index, toleration) in spec.tolerations.iter().enumerate() {
         validate_toleration(toleration, &format!("{path}.tolerations[{index}]"), errors);
@@ -60,7 +60,7 @@ fn validate_dns_policy(spec: &PodSpec, path: &str, errors: &mut Errors) {
     const POLICIES: [&str; 4] = ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"];
     match spec.extra.get("dnsPolicy").and_then(Value::as_str) {
         Some(policy) if !POLICIES.contains(&policy) => {
-            errors.not_supported(format!("{path}.dnsPolicy"), policy, &POLICIES);
+            errors.not_supported(below(path, ".dnsPolicy"), policy, &POLICIES);
         }
         _ => {}
     }
@@ -70,10 +70,10 @@ fn validate_spread(spec: &PodSpec, path: &str, errors: &mut Errors) {
     for (index, constraint) in spec.topology_spread_constraints.iter().enumerate() {
         let path = format!("{path}.topologySpreadConstraints[{index}]");
         if constraint.max_skew <= 0 {
-            errors.invalid(format!("{path}.maxSkew"), &constraint.max_skew, "must be greater than zero");
+            errors.invalid(below(&path, ".maxSkew"), &constraint.max_skew, "must be greater than zero");
         }
         if constraint.topology_key.is_empty() {
-            errors.required_because(format!("{path}.topologyKey"), "can not be empty");
+            errors.required_because(below(&path, ".topologyKey"), "can not be empty");
         }
     }
 }
@@ -92,11 +92,11 @@ fn validate_volumes(extra: &Extra, path: &str, errors: &mut Errors) -> Seen<Stri
         let name = text(volume, "name");
         let wrong = names::dns_label(name);
         if name.is_empty() {
-            errors.required(format!("{path}.name"));
+            errors.required(below(&path, ".name"));
         } else if !wrong.is_empty() {
-            wrong.iter().for_each(|wrong| errors.invalid(format!("{path}.name"), name, wrong));
+            wrong.iter().for_each(|wrong| errors.invalid(below(&path, ".name"), name, wrong));
         } else if !seen.insert(name.to_owned()) {
-            errors.duplicate(format!("{path}.name"), name);
+            errors.duplicate(below(&path, ".name"), name);
         }
     }
     seen
@@ -104,27 +104,27 @@ fn validate_volumes(extra: &Extra, path: &str, errors: &mut Errors) -> Seen<Stri
 
 fn validate_container(container: &Container, volumes: &Seen<String>, path: &str, errors: &mut Errors) {
     if container.name.is_empty() {
-        errors.required(format!("{path}.name"));
+        errors.required(below(path, ".name"));
     }
     for wrong in names::dns_label(&container.name).iter().filter(|_| !container.name.is_empty()) {
-        errors.invalid(format!("{path}.name"), container.name.as_str(), wrong);
+        errors.invalid(below(path, ".name"), container.name.as_str(), wrong);
     }
     if container.image.is_empty() {
-        errors.required(format!("{path}.image"));
+        errors.required(below(path, ".image"));
     }
-    validate_ports(&container.extra, &format!("{path}.ports"), errors);
+    validate_ports(&container.extra, &below(path, ".ports"), errors);
     for (index, variable) in maps(&container.extra, "env").enumerate() {
         if text(variable, "name").is_empty() {
             errors.required(format!("{path}.env[{index}].name"));
         }
     }
-    validate_mounts(&container.extra, volumes, &format!("{path}.volumeMounts"), errors);
+    validate_mounts(&container.extra, volumes, &below(path, ".volumeMounts"), errors);
     match container.image_pull_policy.as_str() {
         "Always" | "IfNotPresent" | "Never" => {}
-        "" => errors.required(format!("{path}.imagePullPolicy")),
-        other => errors.not_supported(format!("{path}.imagePullPolicy"), other, &["Always", "IfNotPresent", "Never"]),
+        "" => errors.required(below(path, ".imagePullPolicy")),
+        other => errors.not_supported(below(path, ".imagePullPolicy"), other, &["Always", "IfNotPresent", "Never"]),
     }
-    validate_resources(&container.resources, &format!("{path}.resources"), errors);
+    validate_resources(&container.resources, &below(path, ".resources"), errors);
 }
 
 fn validate_ports(extra: &Extra, path: &str, errors: &mut Errors) {
@@ -134,13 +134,13 @@ fn validate_ports(extra: &Extra, path: &str, errors: &mut Errors) {
         let name = text(port, "name");
         let wrong = names::port_name(name);
         if !name.is_empty() && !wrong.is_empty() {
-            wrong.iter().for_each(|wrong| errors.invalid(format!("{path}.name"), name, wrong));
+            wrong.iter().for_each(|wrong| errors.invalid(below(&path, ".name"), name, wrong));
         } else if !name.is_empty() && !seen.insert(name) {
-            errors.duplicate(format!("{path}.name"), name);
+            errors.duplicate(below(&path, ".name"), name);
         }
         let number = |key: &str| port.get(key).and_then(Value::as_i64).unwrap_or(0);
         if number("containerPort") == 0 {
-            errors.required(format!("{path}.containerPort"));
+            errors.required(below(&path, ".containerPort"));
         }
         for key in ["containerPort", "hostPort"] {
             if let Some(wrong) = names::port_number(number(key)).filter(|_| number(key) != 0) {
@@ -149,8 +149,8 @@ fn validate_ports(extra: &Extra, path: &str, errors: &mut Errors) {
         }
         match text(port, "protocol") {
             "TCP" | "UDP" | "SCTP" => {}
-            "" => errors.required(format!("{path}.protocol")),
-            other => errors.not_supported(format!("{path}.protocol"), other, &["SCTP", "TCP", "UDP"]),
+            "" => errors.required(below(&path, ".protocol")),
+            other => errors.not_supported(below(&path, ".protocol"), other, &["SCTP", "TCP", "UDP"]),
         }
     }
 }
@@ -161,16 +161,16 @@ fn validate_mounts(extra: &Extra, volumes: &Seen<String>, path: &str, errors: &m
         let path = format!("{path}[{index}]");
         let name = text(mount, "name");
         if name.is_empty() {
-            errors.required(format!("{path}.name"));
+            errors.required(below(&path, ".name"));
         } else if !volumes.contains(&name.to_owned()) {
-            errors.push(format!("{path}.name"), format!("Not found: {}", super::json(name)));
+            errors.push(below(&path, ".name"), format!("Not found: {}", super::json(name)));
         }
         let mount_path = text(mount, "mountPath");
         if mount_path.is_empty() {
-            errors.required(format!("{path}.mountPath"));
+            errors.required(below(&path, ".mountPath"));
         }
         if !seen.insert(mount_path) {
-            errors.invalid(format!("{path}.mountPath"), mount_path, "must be unique");
+            errors.invalid(below(&path, ".mountPath"), mount_path, "must be unique");
         }
     }
 }
@@ -183,7 +183,7 @@ fn validate_resources(resources: &ResourceRequirements, path: &str, errors: &mut
         validate_amount(name, *request, &format!("{path}.requests[{name}]"), errors);
         if let Some(limit) = resources.limits.get(name).filter(|limit| request > limit) {
             let reason = format!("must be less than or equal to {name} limit of {limit}");
-            errors.invalid(format!("{path}.requests"), request, &reason);
+            errors.invalid(below(path, ".requests"), request, &reason);
         }
     }
 }
@@ -208,9 +208,9 @@ fn validate_amount(name: &str, amount: Quantity, path: &str, errors: &mut Errors
 }
 
 fn validate_toleration(toleration: &Toleration, path: &str, errors: &mut Errors) {
-    let operator_path = format!("{path}.operator");
+    let operator_path = below(path, ".operator");
     for wrong in names::qualified_name(&toleration.key).iter().filter(|_| !toleration.key.is_empty()) {
-        errors.invalid(format!("{path}.key"), &toleration.key, wrong);
+        errors.invalid(below(path, ".key"), &toleration.key, wrong);
     }
     if toleration.key.is_empty() && toleration.operator != "Exists" {
         let reason = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
@@ -218,7 +218,7 @@ fn validate_toleration(toleration: &Toleration, path: &str, errors: &mut Errors)
     }
     if toleration.toleration_seconds.is_some() && toleration.effect != "NoExecute" {
         let reason = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-        errors.invalid(format!("{path}.effect"), &toleration.effect, reason);
+        errors.invalid(below(path, ".effect"), &toleration.effect, reason);
     }
     match toleration.operator.as_str() {
         "" | "Equal" => {
@@ -234,7 +234,7 @@ fn validate_toleration(toleration: &Toleration, path: &str, errors: &mut Errors)
         other => errors.not_supported(&operator_path, other, &["Equal", "Exists"]),
     }
     if !toleration.effect.is_empty() {
-        workload::validate_taint_effect(&toleration.effect, &format!("{path}.effect"), errors);
+        workload::validate_taint_effect(&toleration.effect, &below(path, ".effect"), errors);
     }
 }
 

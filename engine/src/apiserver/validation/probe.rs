@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Errors, names};
+use super::{Errors, below, names};
 use crate::api::{Container, IntOrPercent, Probe, read_value};
 
 pub(super) fn validate_all(container: &Container, path: &str, errors: &mut Errors) {
@@ -16,7 +16,7 @@ pub(super) fn validate_all(container: &Container, path: &str, errors: &mut Error
         validate(probe, &path, errors);
         let successes = probe.success_threshold.unwrap_or(1);
         if must_succeed_once && successes != 1 {
-            errors.invalid(format!("{path}.successThreshold"), &successes, "must be 1");
+            errors.invalid(below(&path, ".successThreshold"), &successes, "must be 1");
         }
     }
 }
@@ -46,14 +46,14 @@ fn validate_handler(probe: &Probe, path: &str, errors: &mut Errors) {
         has_one = true;
         match name {
             "exec" if action.get("command").and_then(Value::as_array).is_none_or(Vec::is_empty) => {
-                errors.required(format!("{path}.command"));
+                errors.required(below(&path, ".command"));
             }
             "exec" => {}
-            _ => validate_port(action.get("port"), &format!("{path}.port"), errors),
+            _ => validate_port(action.get("port"), &below(&path, ".port"), errors),
         }
         let scheme = action.get("scheme").and_then(Value::as_str).unwrap_or("HTTP");
         if !matches!(scheme, "HTTP" | "HTTPS") {
-            errors.not_supported(format!("{path}.scheme"), scheme, &["HTTP", "HTTPS"]);
+            errors.not_supported(below(&path, ".scheme"), scheme, &["HTTP", "HTTPS"]);
         }
     }
     if !has_one {

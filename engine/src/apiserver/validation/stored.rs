@@ -1,5 +1,6 @@
 //! The kinds that are stored and not simulated: what people most often get wrong in them.
 
+use super::below;
 use serde_json::{Map, Value};
 
 use super::pod::text;
@@ -43,21 +44,21 @@ fn validate_service(spec: &Map<String, Value>, errors: &mut Errors) {
         let path = format!("spec.ports[{index}]");
         let name = text(port, "name");
         if name.is_empty() && ports.len() > 1 {
-            errors.required(format!("{path}.name"));
+            errors.required(below(&path, ".name"));
         }
         for wrong in names::dns_label(name).iter().filter(|_| !name.is_empty()) {
-            errors.invalid(format!("{path}.name"), name, wrong);
+            errors.invalid(below(&path, ".name"), name, wrong);
         }
         let number = integer(port, "port").unwrap_or(0);
         if let Some(wrong) = names::port_number(number) {
-            errors.invalid(format!("{path}.port"), &number, wrong);
+            errors.invalid(below(&path, ".port"), &number, wrong);
         }
         if !matches!(text(port, "protocol"), "" | "TCP" | "UDP" | "SCTP") {
-            errors.not_supported(format!("{path}.protocol"), text(port, "protocol"), &["SCTP", "TCP", "UDP"]);
+            errors.not_supported(below(&path, ".protocol"), text(port, "protocol"), &["SCTP", "TCP", "UDP"]);
         }
         // What a missing port leaves is 0, which the port's own error tells already.
         if number != 0 || port.get("targetPort").is_some_and(|it| it.as_i64() != Some(0)) {
-            probe::validate_port(port.get("targetPort"), &format!("{path}.targetPort"), errors);
+            probe::validate_port(port.get("targetPort"), &below(&path, ".targetPort"), errors);
         }
     }
     if !kind.is_empty() && !TYPES.contains(&kind) {

@@ -1,6 +1,6 @@
 //! Deployments and ReplicaSets (`pkg/apis/apps/validation`), and the taints of nodes.
 
-use super::{Errors, json, meta, names, pod};
+use super::{Errors, below, json, meta, names, pod};
 use crate::api::{
     DaemonSetSpec, DeploymentSpec, DeploymentStrategy, IntOrPercent, LabelSelector, PodTemplate, ReplicaSetSpec,
     RollingUpdate, StatefulSetSpec, Taint,
@@ -160,14 +160,14 @@ pub(super) fn validate_taints(taints: &[Taint], errors: &mut Errors) {
     for (index, taint) in taints.iter().enumerate() {
         let path = format!("metadata.taints[{index}]");
         for wrong in names::qualified_name(&taint.key) {
-            errors.invalid(format!("{path}.key"), &taint.key, &wrong);
+            errors.invalid(below(&path, ".key"), &taint.key, &wrong);
         }
         for wrong in names::label_value(&taint.value) {
-            errors.invalid(format!("{path}.value"), &taint.value, &wrong);
+            errors.invalid(below(&path, ".value"), &taint.value, &wrong);
         }
         match taint.effect.as_str() {
-            "" => errors.required(format!("{path}.effect")),
-            effect => validate_taint_effect(effect, &format!("{path}.effect"), errors),
+            "" => errors.required(below(&path, ".effect")),
+            effect => validate_taint_effect(effect, &below(&path, ".effect"), errors),
         }
         if !seen.insert((&taint.key, &taint.effect)) {
             errors.duplicate(path, &format!("{}={}:{}", taint.key, taint.value, taint.effect));
