@@ -87,7 +87,7 @@ metadata: {name: work}
 spec:
   completions: 3
   parallelism: 2
-  ttlSecondsAfterFinished: 20
+  ttlSecondsAfterFinished: 8
   template:
     spec: {restartPolicy: Never, containers: [{name: app, image: 'work:v1'}]}
 ---
@@ -101,7 +101,7 @@ spec:
 ";
 
 /// How long all of it takes, with the second that a crash costs.
-const ALL: Millis = Millis(75_000);
+const ALL: Millis = Millis(50_000);
 
 fn target(kind: Kind, name: &str) -> Target {
     let namespace = if kind.is_namespaced() { "default" } else { "" };
@@ -251,7 +251,7 @@ fn crash_everywhere(program: &str, process: &ProcessKind, part: usize, of: usize
     };
     // The world as it was one event ago.
     let mut before = simulation.clone();
-    while simulation.next_at().is_some_and(|at| at < Time(end.0 - 35_000)) {
+    while simulation.next_at().is_some_and(|at| at < Time(end.0 - 25_000)) {
         let (under_way, _) = requests(&simulation, process, simulation.trace().last_seq());
         simulation.run_until(end, 1);
         let (still, arrived) = requests(&simulation, process, before.trace().last_seq());
