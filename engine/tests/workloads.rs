@@ -317,7 +317,7 @@ fn a_pod_of_a_stateful_set_gets_its_name_label_back() {
     let label = "statefulset.kubernetes.io/pod-name";
     let patch = serde_json::json!({"metadata": {"labels": {label: null}}});
     let kind = loopscope_engine::apiserver::PatchType::Merge;
-    let command = loopscope_engine::world::Command::Patch { target: play::target(Kind::Pod, "db-1"), kind, patch };
+    let command = Command::Patch { target: target(Kind::Pod, "db-1"), kind, patch };
     let before = pod(&simulation, "db-1").expect("there").metadata.uid;
     assert!(simulation.dispatch(command).is_ok());
     run_for(&mut simulation, 1_000);
