@@ -308,3 +308,20 @@ fn a_finished_job_is_kept_for_as_long_as_it_says_and_a_deleted_one_leaves_nothin
     run_for(&mut simulation, 40_000);
     assert_eq!(pods(&simulation).len(), 0, "their finalizers do not hold them");
 }
+
+/// `UpdateStatefulPod`: a pod keeps the label by which a Service can name it alone.
+#[test]
+fn a_pod_of_a_stateful_set_gets_its_name_label_back() {
+    let mut simulation = database();
+    run_for(&mut simulation, 20_000);
+    let label = "statefulset.kubernetes.io/pod-name";
+    let patch = serde_json::json!({"metadata": {"labels": {label: null}}});
+    let kind = loopscope_engine::apiserver::PatchType::Merge;
+    let command = Command::Patch { target: target(Kind::Pod, "db-1"), kind, patch };
+    let before = pod(&simulation, "db-1").expect("there").metadata.uid;
+    assert!(simulation.dispatch(command).is_ok());
+    run_for(&mut simulation, 1_000);
+    let after = pod(&simulation, "db-1").expect("there");
+    assert_eq!((after.metadata.uid, after.metadata.labels[label].as_str()), (before, "db-1"));
+    assert_eq!(messages(&simulation, "SuccessfulUpdate"), ["Update Pod db-1 in StatefulSet db successful"]);
+}

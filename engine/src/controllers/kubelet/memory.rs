@@ -1,5 +1,6 @@
 //! What a kubelet keeps in mind of a pod between two turns; a crash of the kubelet loses it.
 
+use super::admission::Refusal;
 use super::probes::{ProbeKind, Prober};
 use crate::api::{Container, Name, Pod, Uid};
 use crate::client::{BackOff, ContainerRecord, Exit, PodRecord, Pull, Role};
@@ -59,6 +60,8 @@ pub enum Noticed {
 pub struct PodMemory {
     /// It was found to fit.
     pub is_admitted: bool,
+    /// It does not fit: when that is to be told, and why.
+    pub refused: Option<(Time, Refusal)>,
     /// The version of the newest status written: hearing of it is no news.
     pub version: u64,
     /// When it was last looked at: what came due since then calls for another look.

@@ -29,6 +29,9 @@ use crate::sim::{Map, Millis, Time};
 const MANAGER: &str = "kubelet";
 const RECORDER: Recorder = Recorder("kubelet");
 const HEARTBEAT: Millis = Millis(10_000);
+/// Until a pod that is refused is said to be: a controller that makes another one at once makes five in a second, where
+/// the kubelet's own limit of 50 requests a second would stop it in Kubernetes.
+const REFUSAL_TAKES: Millis = Millis(200);
 
 /// Runs the pods of one node.
 #[derive(Clone, Debug)]
@@ -156,7 +159,14 @@ impl Kubelet {
         };
         let is_new = matches!(turn.works.first(), Some(Work::Create { .. }));
         if let Some(pod) = pod.filter(|pod| is_new && pod.status.start_time.is_none()) {
-            if let Some(refusal) = self.refuse(context, pod) {
+            let known = self.memory.get(&uid).and_then(|memory| memory.refused.clone());
+            let refused = known.or_else(|| Some((context.now + REFUSAL_TAKES, self.refuse(context, pod)?)));
+            if let Some((until, refusal)) = refused {
+                self.memory.or_default(uid).refused = Some((until, refusal.clone()));
+                if context.now < until {
+                    let step = Step::Done(Next::After(until.since(context.now)));
+                    return Stepped { is_background: true, ..step.into() };
+                }
                 events.push(RECORDER.warning(key, refusal.0, refusal.1.clone()));
                 turn.works.clear();
                 turn.status = Some(admission::rejected(pod, &refusal, context.wall));

@@ -7,15 +7,17 @@ mod decide;
 
 use std::rc::Rc;
 
+use serde_json::json;
+
 pub use decide::{Deed, Member, Wish, decide};
 
 use super::history::{HASH_LABEL, Hashes, History};
-use super::pods::{Claims, create_slowly, delete_all, pod_from, request, suitors};
+use super::pods::{Claims, create_slowly, delete_all, pod_from, pod_key, request, suitors};
 use super::script::{Purpose, Script, Scripted};
 use super::{Recorder, controller_key};
 use crate::api::{Kind, Object, ObjectKey, Pod, PodTemplate, StatefulSet, StatefulSetStatus};
-use crate::apiserver::{Answer, Change, ChangeKind, EventDraft, Objects, Verb};
-use crate::client::{Context, Facts, Wakeup};
+use crate::apiserver::{Answer, Change, ChangeKind, EventDraft, Objects, PatchType, Verb};
+use crate::client::{Action, Context, Facts, Wakeup};
 use crate::note;
 use crate::sim::{Millis, Time, sort_by};
 
@@ -152,6 +154,29 @@ impl<'a> Seen<'a> {
         pod
     }
 
+    /// Gives back the label that names them to pods that have lost it, as far as the turn gets (`identityMatches`).
+    fn mend(&self) -> Vec<(Action, Purpose)> {
+        let is_next = |(place, (number, pod)): &(i32, &(i32, &'a Rc<Pod>))| {
+            *number == self.wish.start + *place
+                && (self.wish.is_parallel || is_running_and_ready(pod) && !pod.is_terminating())
+        };
+        let wanted = self.wish.start..self.wish.start + self.wish.replicas;
+        let in_range = self.pods.iter().filter(|(number, _)| wanted.contains(number));
+        let reached = (0..).zip(in_range).take_while(is_next).map(|(_, it)| it);
+        let strangers = reached.filter(|(_, pod)| {
+            let label = pod.metadata.labels.get(NAME_LABEL);
+            !pod.is_terminating() && label.is_none_or(|label| **label != *pod.metadata.name)
+        });
+        let patch = |(number, pod): &(i32, &Rc<Pod>)| {
+            let name = &pod.metadata.name;
+            let labels = json!({ NAME_LABEL: name.as_str(), INDEX_LABEL: number.to_string() });
+            let verb = Verb::Patch(pod_key(pod), PatchType::Merge, json!({ "metadata": { "labels": labels } }));
+            let message = format!("Update Pod {name} in StatefulSet {} successful", self.set.metadata.name);
+            (request(verb), Purpose::Tell("SuccessfulUpdate", message, false))
+        };
+        strangers.map(patch).collect()
+    }
+
     fn explain(&self) -> Facts {
         let word = |text: &'static str, number: i32, detail: &'static str| {
             let facts: Facts = crate::client::Note { text, args: vec![number.into()] }.into();
@@ -212,6 +237,8 @@ impl Scripted for StatefulSetController {
             // The pods are told of as they change hands: the rest is for the next turn.
             return Some(script);
         }
+        let facts: Facts = note!("name pods again").into();
+        script.send(facts.with(note!("PATCH pods")), seen.mend());
         let created = seen.deeds.iter().filter_map(|deed| match deed {
             Deed::Create(number) => Some(seen.new_pod(*number)),
             _ => None,
@@ -251,6 +278,7 @@ impl Scripted for StatefulSetController {
         match purpose {
             Purpose::Create => tell("SuccessfulCreate", "Create", &answer.object.meta().name),
             Purpose::Delete(name, _) => tell("SuccessfulDelete", "Delete", name),
+            Purpose::Tell(reason, message, _) => Some(RECORDER.normal(key, reason, message.clone())),
             _ => None,
         }
     }
