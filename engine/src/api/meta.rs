@@ -1,5 +1,6 @@
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 use serde::{Serialize, Serializer};
@@ -7,13 +8,19 @@ use serde::{Serialize, Serializer};
 use super::{Extra, Kind, Labels, Text, Timestamp, record};
 
 /// A shared piece of text: names are copied often and changed never. `Arc`, since views carry names into the page.
-#[derive(Clone, Eq, Hash)]
+#[derive(Clone, Eq)]
 pub struct Name(Arc<str>);
 
 /// Mostly the very same text is compared with itself, which need not be read for that.
 impl PartialEq for Name {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
     }
 }
 

@@ -105,10 +105,10 @@ impl Reconciler for Scheduler {
     fn concerns(&mut self, change: &Change, _cache: &Objects, _now: Time) -> Vec<Wakeup> {
         self.snapshot.hear(change);
         let mut woken = Vec::new();
-        if let Object::Pod(pod) = &change.object {
-            if self.hear_waiting(change, &change.key, pod) {
-                woken.push((change.key.clone(), Millis(0)));
-            }
+        if let Object::Pod(pod) = &change.object
+            && self.hear_waiting(change, &change.key, pod)
+        {
+            woken.push((change.key.clone(), Millis(0)));
         }
         let helps = hints::helps(change);
         if helps != 0 {
