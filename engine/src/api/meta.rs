@@ -19,12 +19,6 @@ impl Clone for Name {
     }
 }
 
-impl std::hash::Hash for Name {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
-    }
-}
-
 /// Mostly the very same text is compared with itself, which need not be read for that.
 impl PartialEq for Name {
     fn eq(&self, other: &Self) -> bool {
