@@ -77,9 +77,20 @@ fn trunk(tools: &Tools, profile: Profile, dist: &Path) -> Res {
     // Trunk reads this one as a flag of its own and refuses the usual value `1`.
     trunk.env_remove("NO_COLOR").env("RUST_BACKTRACE", "0");
     if profile == Profile::Release {
-        trunk.arg("--release");
+        trunk.arg("--release").env("CARGO_ENCODED_RUSTFLAGS", without_own_paths());
     }
     cmd::run(&mut trunk)
+}
+
+/// A panic names its source file: on the page by its place in the project or among the packages, not on this machine.
+fn without_own_paths() -> String {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).unwrap_or_default();
+    let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
+    let sources = fs::read_dir(home.join("registry/src")).into_iter().flatten().filter_map(Result::ok);
+    let mut flags: Vec<String> = sources.map(|source| remap(&source.path(), "")).collect();
+    flags.push(remap(&paths::root(), ""));
+    flags.join("\x1f")
 }
 
 /// Puts the policy into every page and writes the headers that only a host can send.
