@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 /// Each layer with the layers it may use. `note` is the macro of `client`.
 const LAYERS: [(&str, &[&str]); 9] = [
+    ("sim", &[]),
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
-    ("sim", &[]),
     ("apiserver", &["api", "sim"]),
     ("client", &["api", "sim", "apiserver"]),
     ("controllers", &["api", "sim", "apiserver", "client", "note"]),
