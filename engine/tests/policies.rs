@@ -143,3 +143,23 @@ fn the_priorities_of_the_system_are_there_from_the_start() {
     let missing = Command::Patch { target: target(Kind::Deployment, "web"), kind: PatchType::Merge, patch };
     assert_eq!(simulation.dispatch(missing).problems[0].message, "deployments.apps \"web\" not found");
 }
+
+#[test]
+fn the_inspector_says_why_pods_are_refused() {
+    let mut simulation = Simulation::new(Scenario::empty(1));
+    apply(&mut simulation, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\nspec: {hard: {pods: '1'}}\n");
+    run_for(&mut simulation, 1_000);
+    apply(&mut simulation, &deployment(3));
+    run_for(&mut simulation, 5_000);
+    let key = ObjectKey::new(Kind::Deployment, "default", "web");
+    let verdict = loopscope_engine::view::inspect(&simulation, &key).expect("it is there").verdict.plain();
+    assert!(verdict.starts_with("2 pods short. They are refused: "), "{verdict}");
+    assert!(verdict.contains("exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1"), "{verdict}");
+}
+
+#[test]
+fn a_manifest_of_nothing_is_answered_as_kubectl_does() {
+    let mut simulation = Simulation::new(Scenario::empty(1));
+    let outcome = simulation.dispatch(Command::Apply { manifest: "# nothing yet\n".into() });
+    assert_eq!(outcome.lines, ["error: no objects passed to apply"]);
+}

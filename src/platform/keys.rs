@@ -33,5 +33,6 @@ fn is_free(event: &KeyboardEvent) -> bool {
     if target.closest(".transport").ok().flatten().is_some() {
         return event.key() != " " || target.tag_name() != "BUTTON";
     }
-    target.tag_name() == "BODY" && is_page_fixed()
+    // The skip link leads to the map itself, which has no use for keys.
+    (target.tag_name() == "BODY" || target.id() == "map") && is_page_fixed()
 }

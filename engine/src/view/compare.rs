@@ -54,6 +54,9 @@ fn verdict(pod: &Pod, class: PodClass) -> String {
         PodClass::NotReady => ("Not ready.", said("Ready")),
         PodClass::Pending => ("Waits for a node.", said("PodScheduled")),
         PodClass::Terminating => ("On its way out.", "It no longer counts."),
+        PodClass::Unknown if pod.is_terminating() => {
+            ("Deleted.", "It stays until its node answers; it no longer counts.")
+        }
         PodClass::Unknown => ("Unknown.", "Its node is silent; this is what was last heard."),
         PodClass::ImageError => ("Image error.", waits().unwrap_or_default()),
         PodClass::CrashLoop => ("Crash loop.", waits().unwrap_or_default()),

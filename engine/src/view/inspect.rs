@@ -9,7 +9,7 @@ use super::workloads::is_own;
 use super::{CompareRow, ConditionRow, Edit, Inspection, ObjectEvent, Phrase, RunningContainer, to_yaml};
 use crate::api::{
     Condition, Container, ContainerState, ContainerStatus, Deployment, Kind, Name, Node, Object, ObjectKey, Pod,
-    PodDisruptionBudget, ReplicaSet, ResourceQuota, Support,
+    PodDisruptionBudget, ReplicaSet, ResourceQuota, Support, condition,
 };
 use crate::controllers::deployment::rolling::max_unavailable;
 use crate::sim::sort_by;
@@ -159,7 +159,12 @@ fn deployment(it: &Deployment) -> (Vec<CompareRow>, Phrase) {
         generation != status.observed_generation,
     ));
     let missing = wanted - status.ready_replicas;
+    let failure = condition(&status.conditions, "ReplicaFailure").filter(|it| it.is_true());
     let verdict = match missing {
+        n if n > 0 && failure.is_some() => {
+            let why = failure.map(|it| it.message.as_str()).unwrap_or_default();
+            format!("**{} short.** They are refused: {why}", pods_word(n))
+        }
         0 if old == 0 && status.replicas == wanted => "**As asked.** Nothing to do.".to_string(),
         0 => format!("**Rolling out.** {} of the old template to go.", pods_word(old.max(0))),
         n if n > 0 && status.unavailable_replicas > 0 => {

@@ -25,7 +25,9 @@ pub fn map(simulation: &Simulation) -> MapView {
         let mut row = row(simulation, pod, None);
         row.arriving_at = arriving.iter().find(|(key, _)| *key == row.key).map(|(_, node)| node.to_string());
         let scheduled = condition(&pod.status.conditions, "PodScheduled");
-        if let Some(refusal) = scheduled.filter(|it| it.reason == "Unschedulable") {
+        if pod.is_assigned() {
+            message = Some("A pod whose node is gone is deleted by the pod collector.".into());
+        } else if let Some(refusal) = scheduled.filter(|it| it.reason == "Unschedulable") {
             message = Some(refusal.message.to_string());
         }
         unscheduled.push(row);

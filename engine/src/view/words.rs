@@ -3,7 +3,7 @@
 use super::{Mark, Phrase};
 use crate::api::{Kind, ObjectKey};
 use crate::apiserver::{ChangeKind, Effect};
-use crate::client::{LoopIndex, TurnPhase, What, short_name};
+use crate::client::{Arg, LoopIndex, TurnPhase, What, short_name};
 use crate::world::Simulation;
 
 /// A pod's name as its own five letters, any other name whole.
@@ -63,7 +63,7 @@ pub fn describe(simulation: &Simulation, what: &What) -> (String, Phrase, Mark) 
             ("API server".into(), format!("**{code}** {}: {message}", named(key)).into(), Mark::Error)
         }
         What::Failed { by, error, retry, .. } => {
-            (name(by), format!("tries again in {} ms: {error}", retry.0).into(), Mark::Error)
+            (name(by), format!("tries again in {}: {error}", Arg::Millis(retry.0)).into(), Mark::Error)
         }
         What::Happened { node, note, .. } => (node.to_string(), note.to_string().into(), Mark::World),
         What::Announced { by, event } => {

@@ -426,6 +426,9 @@ impl Simulation {
     pub(super) fn apply(&mut self, text: &str, cause: Seq) -> Outcome {
         let manifest = crate::manifest::read(text);
         let mut outcome = Outcome { lines: Vec::new(), problems: manifest.diagnostics };
+        if manifest.documents.is_empty() && outcome.problems.is_empty() {
+            outcome.lines.push("error: no objects passed to apply".into());
+        }
         let broken: Vec<usize> =
             outcome.problems.iter().filter(|it| it.severity == Severity::Error).map(|it| it.document).collect();
         for document in manifest.documents.iter().filter(|document| !broken.contains(&document.index)) {

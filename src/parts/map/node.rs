@@ -151,7 +151,7 @@ fn unscheduled_card() -> View {
     let board = session().board;
     let count = move || {
         let n = board.unscheduled.with(Vec::len);
-        [plural(n, "pod waits", "pods wait").as_str(), " for a place"].concat()
+        [plural(n, "pod", "pods").as_str(), " without a node"].concat()
     };
     view! {
             <li class="node node-none">

@@ -231,7 +231,9 @@ impl NodeLifecycle {
         };
         let mut script = Script::new(observed, differs);
         let plain = |actions: Vec<Action>| actions.into_iter().map(|action| (action, Purpose::Plain)).collect();
-        let facts: Facts = note!("mark **{}** node as Unknown", work.marks.len()).into();
+        let facts: Facts =
+            note!("mark **{}** {} as Unknown", work.marks.len(), if work.marks.len() == 1 { "node" } else { "nodes" })
+                .into();
         script.send(facts.with(note!("PUT nodes/status")), plain(work.marks));
         let facts: Facts = note!("taint nodes, take pods back: **{}** writes", work.rest.len()).into();
         script.send(facts.with(note!("PATCH nodes, PUT pods/status")), plain(work.rest));
