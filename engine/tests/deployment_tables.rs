@@ -2,6 +2,9 @@
 //! for many inputs, and the cases of its own unit tests. All rows but two kinds: amounts that are no number or
 //! percentage, which validation refuses before, and `MinAvailable` of a Recreate strategy, which nothing here asks for.
 
+#[path = "common/tables.rs"]
+mod tables;
+
 use std::rc::Rc;
 
 use loopscope_engine::api::{
@@ -15,23 +18,7 @@ use loopscope_engine::controllers::deployment::rolling::{
 };
 use loopscope_engine::controllers::deployment::status;
 use serde_json::Value;
-
-const NOW: i64 = 1_796_025_600;
-
-fn rows(text: &str) -> Vec<Value> {
-    serde_json::from_str(text).expect("a table")
-}
-
-fn table<'a>(tables: &'a Value, prefix: &str, count: usize) -> &'a [Value] {
-    let (_, rows) = tables.as_object().unwrap().iter().find(|(name, _)| name.starts_with(prefix)).expect(prefix);
-    let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), count, "{prefix}");
-    rows
-}
-
-fn int(value: &Value) -> i32 {
-    value.as_i64().map_or_else(|| panic!("a number: {value}"), |it| it as i32)
-}
+use tables::{NOW, int, rows, table};
 
 fn amount(value: &Value) -> IntOrPercent {
     let mut read = IntOrPercent::Int(0);

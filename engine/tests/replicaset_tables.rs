@@ -1,6 +1,9 @@
 //! The pure decisions of the ReplicaSet controller against tables of Kubernetes v1.36.2: what its real functions give
 //! for many inputs, and the cases of its own unit tests. All rows but the one about a ReplicationController.
 
+#[path = "common/tables.rs"]
+mod tables;
+
 use std::rc::Rc;
 
 use loopscope_engine::api::{
@@ -13,23 +16,7 @@ use loopscope_engine::controllers::replicaset::{
 };
 use loopscope_engine::sim::Time;
 use serde_json::Value;
-
-const NOW: i64 = 1_796_025_600;
-
-fn rows(text: &str) -> Vec<Value> {
-    serde_json::from_str(text).expect("a table")
-}
-
-fn table<'a>(tables: &'a Value, prefix: &str, count: usize) -> &'a [Value] {
-    let (_, rows) = tables.as_object().unwrap().iter().find(|(name, _)| name.starts_with(prefix)).expect(prefix);
-    let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), count, "{prefix}");
-    rows
-}
-
-fn int(value: &Value) -> i32 {
-    value.as_i64().map_or_else(|| panic!("a number: {value}"), |it| it as i32)
-}
+use tables::{NOW, int, rows, table};
 
 fn set(name: &str, replicas: i32) -> ReplicaSet {
     let mut set = ReplicaSet::default();

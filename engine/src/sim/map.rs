@@ -134,12 +134,17 @@ impl<K: Key, V> Map<K, V> {
         Some((self.keys.slots.get(slot as usize)?.as_ref()?, self.at(slot)?))
     }
 
-    /// The place for a key's value, made where it has none.
-    fn entry(&mut self, key: K) -> &mut Option<V> {
+    /// The slot for a key's value, made where it has none.
+    fn place(&mut self, key: K) -> usize {
         let slot = self.keys.place(key);
         if slot == self.slots.len() {
             self.slots.push(None);
         }
+        slot
+    }
+
+    fn entry(&mut self, key: K) -> &mut Option<V> {
+        let slot = self.place(key);
         &mut self.slots[slot]
     }
 
@@ -210,10 +215,7 @@ impl<K: Key, V> Map<K, V> {
 
     /// Puts in a key that is new, and says where its value is kept.
     pub fn add_at(&mut self, key: K, value: V) -> u32 {
-        let slot = self.keys.place(key);
-        if slot == self.slots.len() {
-            self.slots.push(None);
-        }
+        let slot = self.place(key);
         self.slots[slot] = Some(value);
         slot as u32
     }
