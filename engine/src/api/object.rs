@@ -1,6 +1,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -16,35 +17,51 @@ use crate::sim::Key;
 ///
 /// Keys are ordered by kind and then by a hash: names of siblings begin alike, and comparing them letter by letter was
 /// the engine's largest single cost. Whatever a person sees is sorted by name where it is shown.
-#[derive(PartialEq, Eq, Debug, Serialize)]
-pub struct ObjectKey {
-    pub kind: Kind,
-    /// The kind's number and 56 bits of the hash: comparing keys is comparing these.
+///
+/// Copies share it: keys are copied with every event, and are kept in every index and in the trace.
+#[derive(Clone, Debug)]
+pub struct ObjectKey(Arc<KeyParts>);
+
+#[derive(PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+pub struct KeyParts {
+    /// The kind's number and 56 bits of the hash: comparing keys is mostly comparing these.
     #[serde(skip)]
     order: u64,
+    pub kind: Kind,
     pub namespace: Name,
     pub name: Name,
 }
 
-impl Clone for ObjectKey {
-    #[inline(never)]
-    fn clone(&self) -> Self {
-        Self { kind: self.kind, order: self.order, namespace: self.namespace.clone(), name: self.name.clone() }
+impl std::ops::Deref for ObjectKey {
+    type Target = KeyParts;
+    fn deref(&self) -> &KeyParts {
+        &self.0
     }
 }
 
+impl PartialEq for ObjectKey {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Eq for ObjectKey {}
+
 impl Ord for ObjectKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.order
-            .cmp(&other.order)
-            .then_with(|| self.namespace.cmp(&other.namespace))
-            .then_with(|| self.name.cmp(&other.name))
+        if Arc::ptr_eq(&self.0, &other.0) { Ordering::Equal } else { self.0.cmp(&other.0) }
     }
 }
 
 impl PartialOrd for ObjectKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+impl Serialize for ObjectKey {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
     }
 }
 
@@ -74,12 +91,13 @@ impl ObjectKey {
     #[inline(never)]
     fn of(kind: Kind, namespace: Name, name: Name) -> Self {
         let order = ((kind as u64) << 56) | (hash_of(&namespace, &name) >> 8);
-        Self { kind, order, namespace, name }
+        Self(Arc::new(KeyParts { order, kind, namespace, name }))
     }
 
     /// What no key of a kind comes before.
     pub fn first_of(kind: Kind) -> Self {
-        Self { kind, order: (kind as u64) << 56, namespace: Name::default(), name: Name::default() }
+        let (order, namespace, name) = ((kind as u64) << 56, Name::default(), Name::default());
+        Self(Arc::new(KeyParts { order, kind, namespace, name }))
     }
 
     pub fn node(name: impl Into<Name>) -> Self {

@@ -1,8 +1,9 @@
 use std::collections::VecDeque;
+use std::hash::Hash;
 use std::rc::Rc;
 
 use crate::api::{Name, ObjectKey};
-use crate::sim::{Seq, Time};
+use crate::sim::{Map, Seq, Time, TraceDigest};
 
 /// A Kubernetes Event as its recorder hands it over.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,24 +29,36 @@ pub struct KubeEvent {
 #[derive(Clone, Debug, Default)]
 pub struct EventLog {
     events: VecDeque<KubeEvent>,
+    /// How many were dropped from the front.
+    dropped: usize,
+    /// The number of the newest Event with a digest, counted from the very first.
+    known: Map<u64, usize>,
 }
 
 impl EventLog {
     pub const LIMIT: usize = 5_000;
-    /// How far back a repeated message is looked for, which keeps recording cheap in bursts.
-    const RECENT: usize = 64;
-
     pub fn record(&mut self, draft: Rc<EventDraft>, at: Time, seq: Seq) {
-        if let Some(known) = self.events.iter_mut().rev().take(Self::RECENT).find(|event| event.draft == draft) {
-            known.count += 1;
-            known.last = at;
-            known.seq = seq;
+        let digest = digest(&draft);
+        let known = self.known.get(&digest).and_then(|number| number.checked_sub(self.dropped));
+        let known = known.and_then(|index| self.events.get_mut(index));
+        if let Some(known) = known.filter(|event| event.draft == draft) {
+            (known.count, known.last, known.seq) = (known.count + 1, at, seq);
             return;
         }
         if self.events.len() == Self::LIMIT {
-            self.events.pop_front();
+            self.drop_first();
         }
+        self.known.insert(digest, self.dropped + self.events.len());
         self.events.push_back(KubeEvent { draft, count: 1, first: at, last: at, seq });
+    }
+
+    fn drop_first(&mut self) {
+        let Some(first) = self.events.pop_front() else { return };
+        let digest = digest(&first.draft);
+        if self.known.get(&digest) == Some(&self.dropped) {
+            self.known.remove(&digest);
+        }
+        self.dropped += 1;
     }
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &KubeEvent> {
@@ -63,5 +76,37 @@ impl EventLog {
                 && event.draft.about.kind == kind
                 && event.draft.about.namespace == *namespace
         })
+    }
+}
+
+fn digest(draft: &EventDraft) -> u64 {
+    let mut digest = TraceDigest::default();
+    draft.hash(&mut digest);
+    digest.value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Kind;
+
+    fn draft(number: usize) -> Rc<EventDraft> {
+        let about = ObjectKey::new(Kind::Pod, "default", "web");
+        let message = format!("message {number}");
+        Rc::new(EventDraft { about, is_warning: false, reason: "Tested", message, component: "test" })
+    }
+
+    #[test]
+    fn a_repeated_message_is_counted_until_it_was_dropped() {
+        let mut log = EventLog::default();
+        for number in 0..EventLog::LIMIT {
+            log.record(draft(number), Time(0), Seq(1));
+        }
+        log.record(draft(0), Time(5), Seq(2));
+        assert_eq!(log.iter().next().map(|it| (it.count, it.last, it.seq)), Some((2, Time(5), Seq(2))));
+        log.record(draft(EventLog::LIMIT), Time(6), Seq(3));
+        log.record(draft(0), Time(7), Seq(4));
+        assert_eq!(log.iter().last().map(|it| (it.count, it.first)), Some((1, Time(7))));
+        assert_eq!(log.iter().count(), EventLog::LIMIT);
     }
 }

@@ -62,8 +62,8 @@ pub struct Objects {
     by_node: Map<Name, OnNode>,
     /// Pods and ReplicaSets that have no controller.
     orphans: Slots,
-    /// Names of pods by namespace and labels: a selector is asked once for all pods with the same labels.
-    by_labels: Map<Name, Map<Labels, Map<Name, u32>>>,
+    /// Pods by namespace and labels: a selector is asked once for all pods with the same labels.
+    by_labels: Map<Name, Map<Labels, Slots>>,
     /// How many there are of each kind, by its number: most kinds are asked for often and there are none of them.
     counts: Vec<u32>,
 }
@@ -130,6 +130,11 @@ impl Objects {
         self.all.get(key)
     }
 
+    /// The key as it is kept here, and the object.
+    pub fn entry(&self, key: &ObjectKey) -> Option<(&ObjectKey, &Object)> {
+        self.all.get_pair(key)
+    }
+
     pub fn pod(&self, key: &ObjectKey) -> Option<&Rc<Pod>> {
         self.get(key)?.as_pod()
     }
@@ -194,7 +199,7 @@ impl Objects {
         takes: impl Fn(&Labels) -> bool + 'a,
     ) -> impl Iterator<Item = &'a Rc<Pod>> {
         let groups = self.by_labels.get(namespace).into_iter().flat_map(Map::iter);
-        let slots = groups.filter(move |(labels, _)| takes(labels)).flat_map(|(_, names)| names.values());
+        let slots = groups.filter(move |(labels, _)| takes(labels)).flat_map(|(_, slots)| slots.values());
         self.in_slots(slots).filter_map(Object::as_pod)
     }
 
@@ -288,7 +293,7 @@ impl Objects {
     fn index_labels(&mut self, key: &ObjectKey, object: &Object, slot: u32) {
         if key.kind == Kind::Pod {
             let groups = self.by_labels.or_default(key.namespace.clone());
-            groups.or_default(object.meta().labels.clone()).insert(key.name.clone(), slot);
+            groups.or_default(object.meta().labels.clone()).insert(key.clone(), slot);
         }
     }
 
@@ -296,10 +301,10 @@ impl Objects {
         let labels = &object.meta().labels;
         if key.kind == Kind::Pod
             && let Some(groups) = self.by_labels.get_mut(&key.namespace)
-            && let Some(names) = groups.get_mut(labels)
+            && let Some(slots) = groups.get_mut(labels)
         {
-            names.remove(&key.name);
-            if names.is_empty() {
+            slots.remove(key);
+            if slots.is_empty() {
                 groups.remove(labels);
             }
         }

@@ -131,7 +131,7 @@ impl ApiServer {
             select_pods_of_job(Rc::make_mut(job));
         }
         first_status(&mut object);
-        let object = self.write(ChangeKind::Added, object, moment);
+        let object = self.write_at(key, ChangeKind::Added, object, moment);
         self.managers.wrote(by, None, &object, moment.wall);
         Ok(Answer { object, outcome: Effect::Created })
     }
@@ -216,7 +216,8 @@ impl ApiServer {
 
     fn update_status(&mut self, object: Object, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
         let key = object.key();
-        let old = self.live(&key)?.clone();
+        let (key, old) = self.objects.entry(&key).ok_or_else(|| ApiError::not_found(&key))?;
+        let (key, old) = (key.clone(), old.clone());
         self.check_version(&key, &object, &old)?;
         let new = match (&old, &object) {
             (Object::Pod(old), Object::Pod(given)) if old.metadata.uid != given.metadata.uid => {
@@ -241,7 +242,7 @@ impl ApiServer {
             }
         };
         let Some(new) = new else { return Ok(Answer { object: old, outcome: Effect::Unchanged }) };
-        let object = self.write(ChangeKind::Modified, new, moment);
+        let object = self.write_at(key, ChangeKind::Modified, new, moment);
         Ok(Answer { object, outcome: Effect::Configured })
     }
 
@@ -290,7 +291,7 @@ impl ApiServer {
         spec.node_name = node.clone();
         bound.status.nominated_node_name = Name::default();
         set_condition(&mut bound.status.conditions, Condition::new("PodScheduled", true), moment.wall);
-        let object = self.write(ChangeKind::Modified, Object::Pod(pod), moment);
+        let object = self.write_at(key.clone(), ChangeKind::Modified, Object::Pod(pod), moment);
         Ok(Answer { object, outcome: Effect::Configured })
     }
 
@@ -367,10 +368,14 @@ impl ApiServer {
         self.update(object, by, moment)
     }
 
-    pub(super) fn write(&mut self, kind: ChangeKind, mut object: Object, moment: &Moment<'_>) -> Object {
+    pub(super) fn write(&mut self, kind: ChangeKind, object: Object, moment: &Moment<'_>) -> Object {
+        self.write_at(object.key(), kind, object, moment)
+    }
+
+    /// As [`ApiServer::write`], for whoever knows the key already.
+    fn write_at(&mut self, key: ObjectKey, kind: ChangeKind, mut object: Object, moment: &Moment<'_>) -> Object {
         self.version += 1;
         object.meta_mut().resource_version = self.version;
-        let key = object.key();
         self.forget_prepared(key.kind);
         let old = self.objects.put(key.clone(), object.clone());
         let (at, cause) = (moment.now, moment.cause);

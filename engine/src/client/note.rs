@@ -10,7 +10,7 @@ pub enum Arg {
     Name(Name),
     /// A pod's name cut to its own five letters.
     Short(Name),
-    Key(Box<ObjectKey>),
+    Key(ObjectKey),
     Word(&'static str),
     Text(Rc<str>),
     /// Milliseconds, written as seconds or milliseconds.
@@ -49,7 +49,7 @@ impl From<&Name> for Arg {
 
 impl From<&ObjectKey> for Arg {
     fn from(value: &ObjectKey) -> Self {
-        Self::Key(Box::new(value.clone()))
+        Self::Key(value.clone())
     }
 }
 

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use super::TokenBucket;
 use crate::api::ObjectKey;
-use crate::sim::{Map, Millis, Seq, Set, Time};
+use crate::sim::{Map, Millis, Seq, Time};
 
 /// A work queue with one slot for each key (`client-go/util/workqueue`, v1.36).
 ///
@@ -12,12 +12,19 @@ use crate::sim::{Map, Millis, Seq, Set, Time};
 pub struct WorkQueue {
     /// Higher ranks first, then in order of arrival.
     ready: VecDeque<(i64, ObjectKey)>,
-    /// Keys in `ready`, and keys that changed while being worked on.
-    dirty: Map<ObjectKey, (i64, Seq)>,
-    running: Set<ObjectKey>,
+    /// Keys in `ready`, and keys that are worked on.
+    held: Map<ObjectKey, Held>,
+    n_running: usize,
     delayed: Map<ObjectKey, (Time, Seq)>,
     failures: Map<ObjectKey, u32>,
     retries: TokenBucket,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    /// The rank and the reason of the turn that it waits for; of one that is worked on, the turn after.
+    waits: Option<(i64, Seq)>,
+    is_running: bool,
 }
 
 impl WorkQueue {
@@ -35,11 +42,12 @@ impl WorkQueue {
 
     /// As [`WorkQueue::add`], ahead of all keys of lower rank.
     pub fn add_ranked(&mut self, key: ObjectKey, reason: Seq, rank: i64) -> bool {
-        if self.dirty.contains_key(&key) {
+        let held = self.held.or_default(key.clone());
+        if held.waits.is_some() {
             return false;
         }
-        self.dirty.insert(key.clone(), (rank, reason));
-        if !self.running.contains(&key) {
+        held.waits = Some((rank, reason));
+        if !held.is_running {
             self.push(rank, key);
         }
         true
@@ -80,19 +88,26 @@ impl WorkQueue {
     /// Takes the next key to work on, with the reason for its turn.
     pub fn take(&mut self) -> Option<(ObjectKey, Seq)> {
         let (_, key) = self.ready.pop_front()?;
-        let reason = self.dirty.remove(&key).map_or(Seq(0), |(_, reason)| reason);
-        self.running.add(key.clone());
+        let held = self.held.get_mut(&key)?;
+        held.is_running = true;
+        self.n_running += 1;
+        let (_, reason) = held.waits.take()?;
         Some((key, reason))
     }
 
     /// Ends a key's turn. Returns whether it must run again.
     pub fn done(&mut self, key: &ObjectKey) -> bool {
-        self.running.remove(key);
-        let again = self.dirty.get(key).map(|(rank, _)| *rank);
-        if let Some(rank) = again {
-            self.push(rank, key.clone());
+        let Some(held) = self.held.get_mut(key) else { return false };
+        self.n_running -= usize::from(held.is_running);
+        held.is_running = false;
+        match held.waits {
+            Some((rank, _)) => self.push(rank, key.clone()),
+            None => {
+                self.held.remove(key);
+                return false;
+            }
         }
-        again.is_some()
+        true
     }
 
     /// Notes a failure and says how long to wait before the next try: the key's own back-off, or the overall limit
@@ -105,20 +120,18 @@ impl WorkQueue {
     }
 
     pub fn forget(&mut self, key: &ObjectKey) {
-        self.failures.remove(key);
+        if !self.failures.is_empty() {
+            self.failures.remove(key);
+        }
     }
 
     pub fn waiting(&self) -> impl Iterator<Item = &ObjectKey> {
         self.ready.iter().map(|(_, key)| key)
     }
 
-    pub fn running(&self) -> impl Iterator<Item = &ObjectKey> {
-        self.running.keys()
-    }
-
-    /// Keys that changed while being worked on.
-    pub fn again(&self) -> impl Iterator<Item = &ObjectKey> {
-        self.running.keys().filter(|key| self.dirty.contains_key(*key))
+    /// Whether a key that is worked on has changed meanwhile.
+    pub fn runs_again(&self, key: &ObjectKey) -> bool {
+        self.held.get(key).is_some_and(|held| held.is_running && held.waits.is_some())
     }
 
     pub fn delayed(&self) -> impl Iterator<Item = (&ObjectKey, Time)> {
@@ -126,7 +139,7 @@ impl WorkQueue {
     }
 
     pub fn n_running(&self) -> usize {
-        self.running.len()
+        self.n_running
     }
 
     pub fn has_ready(&self) -> bool {

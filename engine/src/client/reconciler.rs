@@ -1,7 +1,7 @@
 use super::{Expectations, Facts, NodeRuntime, RuntimeCall};
 use crate::api::{Object, ObjectKey, Timestamp};
 use crate::apiserver::{Answer, ApiError, Change, EventDraft, Objects, Request};
-use crate::sim::{Map, Millis, Time};
+use crate::sim::{Millis, Slots, Time};
 
 /// What a reconciler may look at: its cache, its clock, and for a kubelet the containers on its node.
 pub struct Context<'a> {
@@ -98,9 +98,10 @@ pub trait Reconciler: Clone + 'static {
 pub trait Turns {
     fn concerns(&mut self, change: &Change, cache: &Objects, now: Time) -> Vec<Wakeup>;
     fn rank(&self, key: &ObjectKey, cache: &Objects, now: Time) -> i64;
-    fn begin(&mut self, key: &ObjectKey);
-    fn step(&mut self, context: &Context<'_>, key: &ObjectKey, outcomes: Vec<Outcome>) -> Stepped;
-    fn end(&mut self, key: &ObjectKey);
+    /// Begins a turn and returns its number.
+    fn begin(&mut self, key: &ObjectKey) -> u32;
+    fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: u32, outcomes: Vec<Outcome>) -> Stepped;
+    fn end(&mut self, turn: u32);
     fn tick(&mut self) -> Option<(ObjectKey, Millis)>;
     #[cfg(feature = "checkpoints")]
     fn boxed_clone(&self) -> Box<dyn Turns>;
@@ -109,7 +110,7 @@ pub trait Turns {
 #[derive(Clone)]
 struct Runner<R: Reconciler> {
     reconciler: R,
-    turns: Map<ObjectKey, R::State>,
+    turns: Slots<R::State>,
 }
 
 impl<R: Reconciler> Turns for Runner<R> {
@@ -121,20 +122,20 @@ impl<R: Reconciler> Turns for Runner<R> {
         self.reconciler.rank(key, cache, now)
     }
 
-    fn begin(&mut self, key: &ObjectKey) {
+    fn begin(&mut self, key: &ObjectKey) -> u32 {
         let state = self.reconciler.start(key);
-        self.turns.insert(key.clone(), state);
+        self.turns.add(state)
     }
 
-    fn step(&mut self, context: &Context<'_>, key: &ObjectKey, outcomes: Vec<Outcome>) -> Stepped {
-        match self.turns.get_mut(key) {
+    fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: u32, outcomes: Vec<Outcome>) -> Stepped {
+        match self.turns.get_mut(turn) {
             Some(state) => self.reconciler.step(context, key, state, outcomes),
             None => Step::Done(Next::AwaitChange).into(),
         }
     }
 
-    fn end(&mut self, key: &ObjectKey) {
-        self.turns.remove(key);
+    fn end(&mut self, turn: u32) {
+        self.turns.take(turn);
     }
 
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
@@ -152,7 +153,7 @@ pub struct AnyReconciler(Box<dyn Turns>);
 
 impl AnyReconciler {
     pub fn new<R: Reconciler>(reconciler: R) -> Self {
-        Self(Box::new(Runner { reconciler, turns: Map::default() }))
+        Self(Box::new(Runner { reconciler, turns: Slots::default() }))
     }
 }
 

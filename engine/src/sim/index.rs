@@ -23,6 +23,9 @@ pub struct At(usize, usize);
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     blocks: Vec<Vec<Entry>>,
+    /// The rank of the last entry of each block but the last: a search looks at these, which lie side by side, and
+    /// then into one block.
+    lasts: Vec<u64>,
     len: usize,
 }
 
@@ -36,16 +39,16 @@ impl Index {
     /// # Errors
     /// Where the key would belong.
     pub fn find(&self, rank: u64, order: &dyn Fn(u32) -> Ordering) -> Result<At, At> {
-        let compare = |entry: &Entry| entry.rank.cmp(&rank).then_with(|| order(entry.slot));
-        let is_before = |block: &Vec<Entry>| block.last().is_some_and(|last| compare(last) == Ordering::Less);
-        let block = self.blocks.partition_point(is_before);
-        let Some(entries) = self.blocks.get(block) else {
-            let last = self.blocks.len().saturating_sub(1);
-            return Err(At(last, self.blocks.last().map_or(0, Vec::len)));
-        };
-        match entries.binary_search_by(compare) {
-            Ok(place) => Ok(At(block, place)),
-            Err(place) => Err(At(block, place)),
+        let mut block = self.lasts.partition_point(|last| *last < rank);
+        let ties = self.lasts[block..].iter().take_while(|last| **last == rank).count();
+        let is_before = |block: &Vec<Entry>| block.last().is_some_and(|last| order(last.slot) == Ordering::Less);
+        block += self.blocks.get(block..block + ties).unwrap_or_default().partition_point(is_before);
+        let entries = self.blocks.get(block).map(Vec::as_slice).unwrap_or_default();
+        let place = entries.partition_point(|entry| entry.rank < rank);
+        let ties = entries[place..].iter().take_while(|entry| entry.rank == rank).count();
+        match entries[place..place + ties].binary_search_by(|entry| order(entry.slot)) {
+            Ok(tie) => Ok(At(block, place + tie)),
+            Err(tie) => Err(At(block, place + tie)),
         }
     }
 
@@ -63,8 +66,11 @@ impl Index {
         if entries.len() > MOST {
             // Keys often come in their order: then the full half is left alone from here on.
             let half = entries.split_off(MOST / 2);
+            self.lasts.insert(block, 0);
             self.blocks.insert(block + 1, half);
+            self.note_last(block);
         }
+        // Only an entry past all others could change a last one, and it goes into the last block.
     }
 
     /// Takes an entry out and returns its slot.
@@ -73,8 +79,19 @@ impl Index {
         let entry = self.blocks[block].remove(place);
         if self.blocks[block].is_empty() {
             self.blocks.remove(block);
+            if !self.lasts.is_empty() {
+                self.lasts.remove(block.min(self.lasts.len() - 1));
+            }
+        } else {
+            self.note_last(block);
         }
         entry.slot
+    }
+
+    fn note_last(&mut self, block: usize) {
+        if let (Some(last), Some(entry)) = (self.lasts.get_mut(block), self.blocks[block].last()) {
+            *last = entry.rank;
+        }
     }
 
     pub fn slots(&self) -> impl DoubleEndedIterator<Item = u32> {
@@ -94,6 +111,8 @@ impl Index {
             entries.retain(|entry| keep(entry.slot));
         }
         self.blocks.retain(|entries| !entries.is_empty());
+        let last_ranks = self.blocks.iter().filter_map(|entries| Some(entries.last()?.rank));
+        self.lasts = last_ranks.take(self.blocks.len().saturating_sub(1)).collect();
         self.len = self.blocks.iter().map(Vec::len).sum();
     }
 }

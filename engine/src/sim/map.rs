@@ -130,7 +130,8 @@ impl<K, V> Default for Map<K, V> {
 }
 
 impl<K: Key, V> Map<K, V> {
-    fn pair(&self, slot: u32) -> Option<(&K, &V)> {
+    /// The key and the value in a slot.
+    pub fn pair(&self, slot: u32) -> Option<(&K, &V)> {
         Some((self.keys.slots.get(slot as usize)?.as_ref()?, self.at(slot)?))
     }
 
@@ -222,6 +223,14 @@ impl<K: Key, V> Map<K, V> {
 
     pub fn clear(&mut self) {
         *self = Self::default();
+    }
+
+    /// A key as it is kept, and its value.
+    pub fn get_pair<Q: Key + ?Sized>(&self, key: &Q) -> Option<(&K, &V)>
+    where
+        K: Borrow<Q>,
+    {
+        self.pair(self.slot(key)?)
     }
 
     /// Keys and values in order of the keys.

@@ -1,25 +1,43 @@
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
-use super::{Millis, Time};
+use super::{Millis, Slots, Time};
 
 /// When, in which order, and in which slot the event itself is: what the heap moves about is small, and its code the
 /// same for all events.
 type Entry = Reverse<(Time, u64, u32)>;
 
+/// Instants ahead, in milliseconds, whose events wait in the wheel; most events are due within a few.
+const SPAN: u64 = 64;
+
 /// What is going to happen, in order of time; events at one instant keep the order they were scheduled in.
+///
+/// What is due soon lies in a wheel with one list an instant, where putting in and taking out costs nothing; the rest
+/// lies in a heap, and moves to the wheel before anything else could be scheduled for the same instant there.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
+    /// By instant modulo the span, from now to the end of the span.
+    wheel: [VecDeque<u32>; SPAN as usize],
+    /// A bit for each list of the wheel that is not empty.
+    filled: u64,
     heap: BinaryHeap<Entry>,
-    events: Vec<Option<E>>,
-    free: Vec<u32>,
+    events: Slots<E>,
     now: Time,
     scheduled: u64,
+    len: usize,
 }
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), events: Vec::new(), free: Vec::new(), now: Time::default(), scheduled: 0 }
+        Self {
+            wheel: std::array::from_fn(|_| VecDeque::new()),
+            filled: 0,
+            heap: BinaryHeap::new(),
+            events: Slots::default(),
+            now: Time::default(),
+            scheduled: 0,
+            len: 0,
+        }
     }
 }
 
@@ -29,11 +47,11 @@ impl<E> EventQueue<E> {
     }
 
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.len
     }
 
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.len == 0
     }
 
     pub fn after(&mut self, delay: Millis, event: E) {
@@ -42,39 +60,67 @@ impl<E> EventQueue<E> {
 
     /// Schedules an event; an instant in the past counts as now.
     pub fn at(&mut self, at: Time, event: E) {
-        self.scheduled += 1;
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.events.push(None);
-            u32::try_from(self.events.len() - 1).unwrap_or(u32::MAX)
-        });
-        if let Some(place) = self.events.get_mut(slot as usize) {
-            *place = Some(event);
+        self.len += 1;
+        let (at, slot) = (at.max(self.now), self.events.add(event));
+        if at.0 - self.now.0 < SPAN {
+            self.turn_in(at, slot);
+        } else {
+            self.scheduled += 1;
+            self.heap.push(Reverse((at, self.scheduled, slot)));
         }
-        self.heap.push(Reverse((at.max(self.now), self.scheduled, slot)));
+    }
+
+    fn turn_in(&mut self, at: Time, slot: u32) {
+        let place = at.0 % SPAN;
+        self.filled |= 1 << place;
+        self.wheel[place as usize].push_back(slot);
     }
 
     pub fn next_at(&self) -> Option<Time> {
-        self.heap.peek().map(|Reverse((at, ..))| *at)
+        if self.filled == 0 {
+            return self.heap.peek().map(|Reverse((at, ..))| *at);
+        }
+        let ahead = self.filled.rotate_right((self.now.0 % SPAN) as u32).trailing_zeros();
+        Some(Time(self.now.0 + u64::from(ahead)))
     }
 
     /// Takes the next event and moves the clock to it.
     pub fn pop(&mut self) -> Option<E> {
-        let Reverse((at, _, slot)) = self.heap.pop()?;
-        self.now = at;
-        self.free.push(slot);
-        self.events.get_mut(slot as usize)?.take()
+        let at = self.next_at()?;
+        self.move_to(at);
+        let place = at.0 % SPAN;
+        let list = &mut self.wheel[place as usize];
+        let slot = list.pop_front()?;
+        if list.is_empty() {
+            self.filled &= !(1 << place);
+        }
+        self.len -= 1;
+        self.events.take(slot)
+    }
+
+    fn move_to(&mut self, now: Time) {
+        self.now = now;
+        while let Some(Reverse((at, _, slot))) = self.heap.peek().copied()
+            && at.0 - now.0 < SPAN
+        {
+            self.heap.pop();
+            self.turn_in(at, slot);
+        }
     }
 
     /// Moves the clock forward to an instant at which nothing happens.
     pub fn advance_to(&mut self, at: Time) {
         debug_assert!(self.next_at().is_none_or(|next| next >= at), "an event would be skipped");
-        self.now = self.now.max(at);
+        if at > self.now {
+            self.move_to(at);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn events_at_one_instant_keep_their_order() {
@@ -85,6 +131,26 @@ mod tests {
         let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(order, ["a", "b", "c"]);
         assert_eq!(queue.now(), Time(5));
+    }
+
+    proptest! {
+        #[test]
+        fn near_and_far_events_come_in_order(deeds in prop::collection::vec((any::<bool>(), 0..300_u64), 0..200)) {
+            let mut queue = EventQueue::default();
+            let mut model: Vec<(Time, usize)> = Vec::new();
+            for (number, (is_new, delay)) in deeds.into_iter().enumerate() {
+                if is_new {
+                    queue.after(Millis(delay), number);
+                    model.push((queue.now() + Millis(delay), number));
+                } else {
+                    model.sort();
+                    let next = (!model.is_empty()).then(|| model.remove(0));
+                    prop_assert_eq!(queue.next_at(), next.map(|(at, _)| at));
+                    prop_assert_eq!(queue.pop(), next.map(|(_, number)| number));
+                }
+                prop_assert_eq!(queue.len(), model.len());
+            }
+        }
     }
 
     #[test]

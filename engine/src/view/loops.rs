@@ -125,13 +125,12 @@ fn chip_text(key: &ObjectKey) -> String {
 fn chips(it: &Loop) -> (Vec<Chip>, usize) {
     let chip = |key: &ObjectKey, state| Chip { text: chip_text(key), state };
     let is_heartbeat = |key: &&ObjectKey| !it.active.get(*key).is_some_and(|turn| turn.is_background);
-    let again: Vec<&ObjectKey> = it.queue.again().collect();
-    let running = it.queue.running().filter(is_heartbeat).map(|key| {
-        let state = if again.contains(&key) { ChipState::Dirty } else { ChipState::Running };
+    let running = it.active.keys().filter(is_heartbeat).map(|key| {
+        let state = if it.queue.runs_again(key) { ChipState::Dirty } else { ChipState::Running };
         chip(key, state)
     });
     let waiting = it.queue.waiting().map(|key| chip(key, ChipState::Waiting));
-    let is_shown = |key: &ObjectKey| it.queue.running().chain(it.queue.waiting()).any(|shown| shown == key);
+    let is_shown = |key: &ObjectKey| it.active.keys().chain(it.queue.waiting()).any(|shown| shown == key);
     let delayed = it.queue.delayed().filter(|(key, _)| !is_shown(key)).map(|(key, _)| chip(key, ChipState::Delayed));
     let mut all: Vec<Chip> = running.chain(waiting).chain(delayed).collect();
     let more = all.len().saturating_sub(MAX_CHIPS);
@@ -143,7 +142,7 @@ fn waits(now: Time, it: &Loop, is_up: bool) -> String {
     if !is_up {
         return "stopped".into();
     }
-    if it.queue.running().any(|key| it.queue.again().any(|again| again == key)) {
+    if it.active.keys().any(|key| it.queue.runs_again(key)) {
         return "runs again next".into();
     }
     let busy = it.active.iter().find(|(_, turn)| !turn.is_background && turn.phase.is_some());

@@ -145,6 +145,8 @@ pub struct ActiveTurn {
     pub awaiting: usize,
     pub outcomes: Vec<Option<Outcome>>,
     pub is_background: bool,
+    /// The reconciler's number for it.
+    pub number: u32,
 }
 
 /// One loop: its queue, its turns, and what its last turn showed.

@@ -25,7 +25,7 @@ pub(super) enum Happening {
     /// A delayed key may be due.
     Release { at: LoopIndex, key: ObjectKey, epoch: u32 },
     /// A turn goes on to its next step.
-    Continue { at: LoopIndex, key: ObjectKey, epoch: u32 },
+    Continue { at: LoopIndex, turn: Turn, epoch: u32 },
     /// A loop's own clock comes round.
     Tick { at: LoopIndex, epoch: u32, cause: Option<Seq> },
     /// A process that crashed is started again.
@@ -36,12 +36,15 @@ pub(super) enum Happening {
     Occur { kubelet: usize, boot: u32, occurrence: Occurrence, cause: Seq },
 }
 
+/// Where a turn under way is among those of its loop.
+pub(super) type Turn = u32;
+
 /// A request on its way, and its answer on the way back.
 #[derive(Clone)]
 pub(super) struct Flight {
-    pub request: Request,
+    pub request: Rc<Request>,
     pub by: LoopIndex,
-    pub key: ObjectKey,
+    pub turn: Turn,
     pub slot: usize,
     pub epoch: u32,
     pub cause: Seq,
@@ -201,7 +204,7 @@ impl Simulation {
 
     /// The requests under way, with the loops they come from.
     pub fn requests_in_flight(&self) -> impl Iterator<Item = (LoopIndex, &Request)> {
-        self.flights.iter().map(|flight| (flight.by, &flight.request))
+        self.flights.iter().map(|flight| (flight.by, &*flight.request))
     }
 
     /// When something happens next.
@@ -268,7 +271,7 @@ impl Simulation {
             Some(Happening::Answer(flight)) => self.answer(flight),
             Some(Happening::Deliver { process, version }) => self.deliver(process, version),
             Some(Happening::Release { at, key, epoch }) => self.release(at, &key, epoch),
-            Some(Happening::Continue { at, key, epoch }) => self.go_on(at, &key, epoch),
+            Some(Happening::Continue { at, turn, epoch }) => self.go_on(at, turn, epoch),
             Some(Happening::Tick { at, epoch, cause }) => self.tick(at, epoch, cause),
             Some(Happening::Restart { process, epoch, cause }) => self.restart(process, epoch, cause),
             Some(Happening::Resync { process, epoch }) => self.resync(process, epoch),
@@ -294,8 +297,12 @@ impl Simulation {
         let mut moment = Moment { now, wall, cause: seq, random: &mut self.random };
         let result = self.api.execute(request, &mut moment);
         let (method, subresource) = request.method();
+        let newest = self.api.change(self.api.version()).filter(|_| self.api.version() > before);
         let key = match &result {
-            Ok(answer) => answer.object.key(),
+            Ok(answer) => match newest.filter(|it| it.version == answer.object.meta().resource_version) {
+                Some(change) => change.key.clone(),
+                None => answer.object.key(),
+            },
             Err(_) => request.key(),
         };
         let what = match &result {

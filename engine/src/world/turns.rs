@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Simulation;
 use super::process::{ActiveTurn, Cell, CellAnswer, ProcessKind};
-use super::simulation::{Flight, Happening};
+use super::simulation::{Flight, Happening, Turn};
 use crate::api::{Name, ObjectKey};
 use crate::apiserver::ApiError;
 use crate::client::{Action, Author, Context, Facts, LoopIndex, Next, Outcome, Step, Stepped, TurnPhase, What};
@@ -22,81 +22,88 @@ impl Simulation {
                 return;
             }
             let Some((key, reason)) = it.queue.take() else { return };
-            it.reconciler.begin(&key);
-            let turn =
-                ActiveTurn { last: reason, phase: None, awaiting: 0, outcomes: Vec::new(), is_background: false };
-            it.active.insert(key.clone(), turn);
-            let epoch = self.processes[it.process].epoch;
-            self.queue.after(Millis(self.scenario.latency.phase), Happening::Continue { at, key, epoch });
+            let number = it.reconciler.begin(&key);
+            let outcomes = Vec::new();
+            let turn = ActiveTurn { last: reason, phase: None, awaiting: 0, outcomes, is_background: false, number };
+            let turn = it.active.add_at(key, turn);
+            self.continue_later(at, turn);
         }
     }
 
-    pub(super) fn go_on(&mut self, at: LoopIndex, key: &ObjectKey, epoch: u32) {
-        let it = &mut self.loops[at.0 as usize];
+    pub(super) fn go_on(&mut self, at: LoopIndex, turn: Turn, epoch: u32) {
+        let it = &self.loops[at.0 as usize];
         if self.processes[it.process].epoch != epoch {
             return;
         }
-        let Some(turn) = it.active.get_mut(key) else { return };
-        let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
-        let stepped = self.think(at, key, outcomes);
-        self.carry_out(at, key, stepped);
+        let Some(key) = it.active.pair(turn).map(|(key, _)| key.clone()) else { return };
+        let stepped = self.think(at, turn, &key);
+        self.carry_out(at, turn, &key, stepped);
     }
 
     /// One step of the reconciler.
-    fn think(&mut self, at: LoopIndex, key: &ObjectKey, outcomes: Vec<Outcome>) -> Stepped {
+    fn think(&mut self, at: LoopIndex, turn: Turn, key: &ObjectKey) -> Stepped {
         let (now, wall, wall_millis) = (self.now(), self.wall(), self.wall_millis());
         let it = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
         let context = Context { cache: &process.cache, version: process.version, now, wall, wall_millis, runtime };
-        it.reconciler.step(&context, key, outcomes)
+        let Some(turn) = it.active.at_mut(turn) else { return Step::Done(Next::AwaitChange).into() };
+        let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
+        it.reconciler.step(&context, key, turn.number, outcomes)
     }
 
-    fn carry_out(&mut self, at: LoopIndex, key: &ObjectKey, stepped: Stepped) {
+    fn carry_out(&mut self, at: LoopIndex, turn: Turn, key: &ObjectKey, stepped: Stepped) {
         let is_background = stepped.is_background;
         match stepped.step {
             Step::Observe(facts) => {
-                self.reach(at, key, TurnPhase::Observe, facts, is_background);
-                self.publish(at, key, stepped.events);
-                self.continue_later(at, key);
+                self.reach((at, turn), key, TurnPhase::Observe, facts, is_background);
+                self.publish(at, turn, stepped.events);
+                self.continue_later(at, turn);
             }
             Step::Diff(facts) => {
-                self.reach(at, key, TurnPhase::Diff, facts, is_background);
-                self.publish(at, key, stepped.events);
-                self.continue_later(at, key);
+                self.reach((at, turn), key, TurnPhase::Diff, facts, is_background);
+                self.publish(at, turn, stepped.events);
+                self.continue_later(at, turn);
             }
             Step::Act(facts, actions) => {
-                let seq = self.reach(at, key, TurnPhase::Act, facts, is_background);
-                self.publish(at, key, stepped.events);
-                self.act(at, key, actions, seq);
+                let seq = self.reach((at, turn), key, TurnPhase::Act, facts, is_background);
+                self.publish(at, turn, stepped.events);
+                self.act(at, turn, actions, seq);
             }
             Step::Done(next) => {
-                self.publish(at, key, stepped.events);
+                self.publish(at, turn, stepped.events);
                 self.finish(at, key, next);
             }
             Step::Fail(error) => {
-                self.publish(at, key, stepped.events);
+                self.publish(at, turn, stepped.events);
                 self.fail(at, key, error);
             }
         }
     }
 
-    fn continue_later(&mut self, at: LoopIndex, key: &ObjectKey) {
+    fn continue_later(&mut self, at: LoopIndex, turn: Turn) {
         let epoch = self.processes[self.loops[at.0 as usize].process].epoch;
-        let happening = Happening::Continue { at, key: key.clone(), epoch };
+        let happening = Happening::Continue { at, turn, epoch };
         self.queue.after(Millis(self.scenario.latency.phase), happening);
     }
 
     /// Records that a turn reached a phase.
-    fn reach(&mut self, at: LoopIndex, key: &ObjectKey, phase: TurnPhase, facts: Facts, is_background: bool) -> Seq {
+    fn reach(
+        &mut self,
+        (at, turn): (LoopIndex, Turn),
+        key: &ObjectKey,
+        phase: TurnPhase,
+        facts: Facts,
+        is_background: bool,
+    ) -> Seq {
         let now = self.now();
-        let last = self.loops[at.0 as usize].active.get(key).map(|turn| turn.last);
+        let last = self.loops[at.0 as usize].active.at(turn).map(|turn| turn.last);
         let cause = if is_background { last } else { self.fault_behind(last).or(last) };
         let facts = Rc::new(facts);
         let what = What::Reached { by: at, key: key.clone(), phase, facts: Rc::clone(&facts) };
         let seq = self.trace.record(now, cause, is_background, what);
         let it = &mut self.loops[at.0 as usize];
-        if let Some(turn) = it.active.get_mut(key) {
+        if let Some(turn) = it.active.at_mut(turn) {
             (turn.last, turn.phase, turn.is_background) = (seq, Some(phase), is_background);
         }
         if !is_background {
@@ -122,20 +129,20 @@ impl Simulation {
         is_manager.then(|| self.faults.iter().filter(|(node, _)| off(node)).map(|(_, seq)| *seq).max()).flatten()
     }
 
-    fn publish(&mut self, at: LoopIndex, key: &ObjectKey, events: Vec<crate::apiserver::EventDraft>) {
+    fn publish(&mut self, at: LoopIndex, turn: Turn, events: Vec<crate::apiserver::EventDraft>) {
         let now = self.now();
         for event in events.into_iter().map(Rc::new) {
-            let cause = self.loops[at.0 as usize].active.get(key).map(|turn| turn.last);
+            let cause = self.loops[at.0 as usize].active.at(turn).map(|turn| turn.last);
             let seq = self.trace.record(now, cause, false, What::Announced { by: at, event: Rc::clone(&event) });
             self.api.events.record(event, now, seq);
         }
     }
 
-    fn act(&mut self, at: LoopIndex, key: &ObjectKey, actions: Vec<Action>, cause: Seq) {
+    fn act(&mut self, at: LoopIndex, turn: Turn, actions: Vec<Action>, cause: Seq) {
         let process = self.loops[at.0 as usize].process;
         let epoch = self.processes[process].epoch;
         let n_requests = actions.iter().filter(|action| matches!(action, Action::Api(_))).count();
-        if let Some(turn) = self.loops[at.0 as usize].active.get_mut(key) {
+        if let Some(turn) = self.loops[at.0 as usize].active.at_mut(turn) {
             turn.awaiting = n_requests;
             turn.outcomes =
                 actions.iter().map(|action| matches!(action, Action::Runtime(..)).then_some(Ok(None))).collect();
@@ -143,7 +150,8 @@ impl Simulation {
         for (slot, action) in actions.into_iter().enumerate() {
             match action {
                 Action::Api(request) => {
-                    let flight = Flight { request, by: at, key: key.clone(), slot, epoch, cause, outcome: None };
+                    let request = Rc::new(request);
+                    let flight = Flight { request, by: at, turn, slot, epoch, cause, outcome: None };
                     let happening = Happening::Arrive(self.flights.add(flight));
                     let wait = self.wait_for_turn(at);
                     self.queue.after(Millis(wait.0 + self.scenario.latency.request), happening);
@@ -158,7 +166,7 @@ impl Simulation {
             }
         }
         if n_requests == 0 {
-            self.continue_later(at, key);
+            self.continue_later(at, turn);
         }
     }
 
@@ -177,7 +185,7 @@ impl Simulation {
     /// A request reaches the API server, whether or not its sender still lives.
     pub(super) fn arrive(&mut self, number: u64) {
         let Some(flight) = self.flights.get(number) else { return };
-        let (request, by, cause) = (flight.request.clone(), flight.by, flight.cause);
+        let (request, by, cause) = (Rc::clone(&flight.request), flight.by, flight.cause);
         if self.is_cut_off(by) {
             // It gets nowhere; its sender gives up after a while.
             self.lose(number);
@@ -217,7 +225,8 @@ impl Simulation {
         if self.processes[it.process].epoch != flight.epoch {
             return;
         }
-        let Some(turn) = it.active.get_mut(&flight.key) else { return };
+        let shown = it.shown.as_ref() == it.active.pair(flight.turn).map(|(key, _)| key);
+        let Some(turn) = it.active.at_mut(flight.turn) else { return };
         let answer = match &flight.outcome {
             Some(Ok(Some(answer))) => {
                 let created = answer.outcome == crate::apiserver::Effect::Created;
@@ -232,20 +241,20 @@ impl Simulation {
         }
         turn.awaiting = turn.awaiting.saturating_sub(1);
         let is_last = turn.awaiting == 0;
-        if it.shown.as_ref() == Some(&flight.key)
-            && let Some(cell) = &mut it.cells[TurnPhase::Act as usize]
-        {
+        if shown && let Some(cell) = &mut it.cells[TurnPhase::Act as usize] {
             cell.answer = Some(answer);
         }
         if is_last {
-            self.go_on(flight.by, &flight.key, flight.epoch);
+            self.go_on(flight.by, flight.turn, flight.epoch);
         }
     }
 
     fn finish(&mut self, at: LoopIndex, key: &ObjectKey, next: Next) {
         let it = &mut self.loops[at.0 as usize];
         let turn = it.active.remove(key);
-        it.reconciler.end(key);
+        if let Some(turn) = &turn {
+            it.reconciler.end(turn.number);
+        }
         it.queue.forget(key);
         it.queue.done(key);
         if turn.as_ref().is_some_and(|turn| !turn.is_background && turn.phase.is_some()) {
@@ -262,7 +271,9 @@ impl Simulation {
         let now = self.now();
         let it = &mut self.loops[at.0 as usize];
         let turn = it.active.remove(key);
-        it.reconciler.end(key);
+        if let Some(turn) = &turn {
+            it.reconciler.end(turn.number);
+        }
         it.queue.done(key);
         it.retries += 1;
         let retry = it.queue.backoff(key, now);

@@ -104,7 +104,7 @@ impl Scripted for JobController {
     }
 
     fn concerns(&mut self, change: &Change, cache: &Objects, _now: Time) -> Vec<Wakeup> {
-        let key = change.object.key();
+        let key = change.key.clone();
         match &change.object {
             Object::Job(job) if change.kind == ChangeKind::Deleted => {
                 self.expectations.forget(&key);

@@ -101,7 +101,7 @@ impl Scripted for NodeLifecycle {
     fn concerns(&mut self, change: &Change, _cache: &Objects, _now: Time) -> Vec<Wakeup> {
         let Object::Node(node) = &change.object else { return Vec::new() };
         let differs = taints::for_scheduling(node, Timestamp(0)).is_some();
-        if differs { vec![(change.object.key(), Millis(0))] } else { Vec::new() }
+        if differs { vec![(change.key.clone(), Millis(0))] } else { Vec::new() }
     }
 
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {

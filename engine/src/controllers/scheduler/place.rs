@@ -131,9 +131,28 @@ pub(super) fn place(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>,
     }
     placement.fitting = feasible.len();
     let (feasible, points): (Vec<usize>, Vec<[i64; 2]>) = feasible.into_iter().unzip();
-    let points = score(snapshot, cache, query, &feasible, &points);
-    choose(snapshot, query.pod, &feasible, &points, &mut placement);
+    let scores = score(snapshot, cache, query, &feasible, points);
+    choose(snapshot, query.pod, &feasible, &scores, &mut placement);
     placement
+}
+
+/// The points of the nodes that fit, measure by measure.
+struct Scores {
+    /// By free room and by even use.
+    own: Vec<[i64; 2]>,
+    /// By the other measures; where it is nothing, all have the same.
+    others: [Option<Vec<i64>>; MEASURES.len() - 2],
+}
+
+impl Scores {
+    fn of(&self, at: usize) -> Points {
+        let mut points = Points::default();
+        points[..2].copy_from_slice(&self.own.get(at).copied().unwrap_or_default());
+        for (place, values) in points[2..].iter_mut().zip(&self.others) {
+            *place = values.as_ref().and_then(|values| values.get(at)).copied().unwrap_or(0);
+        }
+        points
+    }
 }
 
 /// Each node's points by each measure, 0 to 100.
@@ -142,34 +161,22 @@ fn score(
     cache: &Objects,
     query: &Query<'_>,
     feasible: &[usize],
-    own: &[[i64; 2]],
-) -> Vec<Points> {
+    own: Vec<[i64; 2]>,
+) -> Scores {
     if feasible.len() < 2 {
-        return vec![Points::default(); feasible.len()];
+        return Scores { own: vec![[0; 2]; feasible.len()], others: [const { None }; 4] };
     }
-    let mut points: Vec<Points> = own.iter().map(|[free, even]| [*free, *even, 0, 0, 0, 0]).collect();
-    let mut fill = |measure: usize, values: Vec<i64>| {
-        for (points, value) in points.iter_mut().zip(values) {
-            if let Some(place) = points.get_mut(measure) {
-                *place = value;
-            }
-        }
+    let taints = match snapshot.has_taints() {
+        true => taint_scores(snapshot, query.pod, feasible),
+        false => vec![BEST; feasible.len()],
     };
-    match snapshot.has_taints() {
-        true => fill(2, taint_scores(snapshot, query.pod, feasible)),
-        false => fill(2, vec![BEST; feasible.len()]),
+    let affinity = node_affinity_scores(snapshot, query.pod, feasible);
+    let spread = spread::raw_scores(snapshot, cache, query.pod, feasible).map(|raw| spread::normalize(&raw));
+    let mut company = company::raw_scores(snapshot, cache, query.pod, feasible);
+    if let Some(values) = &mut company {
+        stretch(values);
     }
-    if let Some(values) = node_affinity_scores(snapshot, query.pod, feasible) {
-        fill(3, values);
-    }
-    if let Some(raw) = spread::raw_scores(snapshot, cache, query.pod, feasible) {
-        fill(4, spread::normalize(&raw));
-    }
-    if let Some(mut values) = company::raw_scores(snapshot, cache, query.pod, feasible) {
-        stretch(&mut values);
-        fill(5, values);
-    }
-    points
+    Scores { own, others: [Some(taints), affinity, spread, company] }
 }
 
 /// The points of a node by itself: for free room and for even use.
@@ -222,12 +229,12 @@ fn sum(points: &Points) -> i64 {
 }
 
 /// The node with the most points, one of the best by lot, and the next.
-fn choose(snapshot: &Snapshot, pod: &Pod, feasible: &[usize], points: &[Points], placement: &mut Placement) {
+fn choose(snapshot: &Snapshot, pod: &Pod, feasible: &[usize], scores: &Scores, placement: &mut Placement) {
     let mut best: Option<(i64, usize)> = None;
     let mut second: Option<(i64, usize)> = None;
     let mut equals = 0;
-    for (at, points) in points.iter().enumerate() {
-        let total = sum(points);
+    for at in 0..feasible.len() {
+        let total = sum(&scores.of(at));
         let is_better = match best {
             Some((most, _)) if total == most => {
                 equals += 1;
@@ -253,11 +260,11 @@ fn choose(snapshot: &Snapshot, pod: &Pod, feasible: &[usize], points: &[Points],
     (placement.chosen, placement.runner_up) = (named(best), named(second));
     if let (Some((most, first)), Some((less, next))) = (best, second)
         && most > less
-        && let (Some(first), Some(next)) = (points.get(first), points.get(next))
     {
+        let (first, next) = (scores.of(first), scores.of(next));
         let ahead = |measure: usize| {
             let points = |all: &Points| all.get(measure).copied().unwrap_or(0);
-            MEASURES.get(measure).map_or(0, |(_, weight)| (points(first) - points(next)) * weight)
+            MEASURES.get(measure).map_or(0, |(_, weight)| (points(&first) - points(&next)) * weight)
         };
         let most = (0..MEASURES.len()).rev().max_by_key(|measure| ahead(*measure));
         placement.chiefly = most.and_then(|measure| MEASURES.get(measure)).map_or("", |(words, _)| words);
