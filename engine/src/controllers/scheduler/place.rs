@@ -2,8 +2,6 @@
 //!
 //! Mirrors `schedulePod`, `findNodesThatPassFilters` and `selectHost` of `pkg/scheduler/schedule_one.go`, v1.36.
 
-use std::hash::Hash as _;
-
 use super::query::Query;
 use super::reasons::{FINAL, PINNED, Reasons, none_available, tell};
 use super::score::{BEST, balanced_allocation_score, least_allocated_score, normalize, stretch};
@@ -11,7 +9,6 @@ use super::snapshot::{Slot, Snapshot};
 use super::{company, nodes, spread};
 use crate::api::{Name, Pod};
 use crate::apiserver::{Objects, Usage};
-use crate::sim::Digest;
 
 /// The measures, in words and with their weights.
 const MEASURES: [(&str, i64); 6] =
@@ -71,12 +68,14 @@ pub fn enough_nodes(total: usize) -> usize {
     (total * percent / 100).max(LEAST)
 }
 
-/// A number for each pod and draw, the same in every run.
+/// A number for each pod and draw, the same in every run (the mixing step of SplitMix64).
 pub(super) fn draw(pod: &Pod, number: usize) -> u64 {
-    let mut digest = Digest::default();
-    (pod.metadata.uid.0, number as u64).hash(&mut digest);
-    let value = digest.value();
-    value ^ value >> 32
+    let uid = pod.metadata.uid.0;
+    let seed = (uid >> 64) as u64 ^ uid as u64;
+    let mixed = seed.wrapping_add((number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
 }
 
 /// Chooses a node. `start` is where the search begins, and moves on by the nodes looked at.
@@ -140,18 +139,49 @@ pub(super) fn place(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>,
 struct Scores {
     /// By free room and by even use.
     own: Vec<[i64; 2]>,
-    /// By the other measures; where it is nothing, all have the same.
-    others: [Option<Vec<i64>>; MEASURES.len() - 2],
+    others: [Column; MEASURES.len() - 2],
+}
+
+/// Points by one measure.
+enum Column {
+    /// Every node has the same.
+    Same(i64),
+    Each(Vec<i64>),
+}
+
+impl From<Option<Vec<i64>>> for Column {
+    fn from(values: Option<Vec<i64>>) -> Self {
+        values.map_or(Column::Same(0), Column::Each)
+    }
 }
 
 impl Scores {
     fn of(&self, at: usize) -> Points {
         let mut points = Points::default();
         points[..2].copy_from_slice(&self.own.get(at).copied().unwrap_or_default());
-        for (place, values) in points[2..].iter_mut().zip(&self.others) {
-            *place = values.as_ref().and_then(|values| values.get(at)).copied().unwrap_or(0);
+        for (place, column) in points[2..].iter_mut().zip(&self.others) {
+            *place = match column {
+                Column::Same(value) => *value,
+                Column::Each(values) => values.get(at).copied().unwrap_or(0),
+            };
         }
         points
+    }
+
+    /// Each node's points by all measures together, with their weights.
+    fn totals(&self) -> Vec<i64> {
+        let [(_, free), (_, even), weights @ ..] = MEASURES;
+        let mut totals: Vec<i64> = self.own.iter().map(|own| own[0] * free + own[1] * even).collect();
+        for (column, (_, weight)) in self.others.iter().zip(weights) {
+            match column {
+                Column::Same(0) => {}
+                Column::Same(value) => totals.iter_mut().for_each(|total| *total += value * weight),
+                Column::Each(values) => {
+                    totals.iter_mut().zip(values).for_each(|(total, value)| *total += value * weight);
+                }
+            }
+        }
+        totals
     }
 }
 
@@ -164,11 +194,11 @@ fn score(
     own: Vec<[i64; 2]>,
 ) -> Scores {
     if feasible.len() < 2 {
-        return Scores { own: vec![[0; 2]; feasible.len()], others: [const { None }; 4] };
+        return Scores { own: vec![[0; 2]; feasible.len()], others: [const { Column::Same(0) }; 4] };
     }
     let taints = match snapshot.has_taints() {
-        true => taint_scores(snapshot, query.pod, feasible),
-        false => vec![BEST; feasible.len()],
+        true => Column::Each(taint_scores(snapshot, query.pod, feasible)),
+        false => Column::Same(BEST),
     };
     let affinity = node_affinity_scores(snapshot, query.pod, feasible);
     let spread = spread::raw_scores(snapshot, cache, query.pod, feasible).map(|raw| spread::normalize(&raw));
@@ -176,7 +206,7 @@ fn score(
     if let Some(values) = &mut company {
         stretch(values);
     }
-    Scores { own, others: [Some(taints), affinity, spread, company] }
+    Scores { own, others: [taints, affinity.into(), spread.into(), company.into()] }
 }
 
 /// The points of a node by itself: for free room and for even use.
@@ -224,17 +254,12 @@ fn node_affinity_scores(snapshot: &Snapshot, pod: &Pod, feasible: &[usize]) -> O
     Some(sums)
 }
 
-fn sum(points: &Points) -> i64 {
-    points.iter().zip(MEASURES).map(|(points, (_, weight))| points * weight).sum()
-}
-
 /// The node with the most points, one of the best by lot, and the next.
 fn choose(snapshot: &Snapshot, pod: &Pod, feasible: &[usize], scores: &Scores, placement: &mut Placement) {
     let mut best: Option<(i64, usize)> = None;
     let mut second: Option<(i64, usize)> = None;
     let mut equals = 0;
-    for at in 0..feasible.len() {
-        let total = sum(&scores.of(at));
+    for (at, total) in scores.totals().into_iter().enumerate() {
         let is_better = match best {
             Some((most, _)) if total == most => {
                 equals += 1;

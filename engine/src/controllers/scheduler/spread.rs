@@ -246,7 +246,15 @@ pub(super) fn normalize(raw: &[Option<i64>]) -> Vec<i64> {
     let known = || raw.iter().flatten().copied();
     let (least, most) = (known().min().unwrap_or(0), known().max().unwrap_or(0));
     let turn = |score: i64| if most == 0 { BEST } else { BEST * (most + least - score) / most };
-    raw.iter().map(|score| score.map_or(0, turn)).collect()
+    // Few scores differ from the one before, and dividing is what costs.
+    let (mut last, mut turned) = (least, turn(least));
+    let mut next = |score: i64| {
+        if score != last {
+            (last, turned) = (score, turn(score));
+        }
+        turned
+    };
+    raw.iter().map(|score| score.map_or(0, &mut next)).collect()
 }
 
 #[cfg(test)]
