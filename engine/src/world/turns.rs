@@ -47,8 +47,10 @@ impl Simulation {
         let (now, wall, wall_millis) = (self.now(), self.wall(), self.wall_millis());
         let it = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
+        let expects = process.expects;
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
-        let context = Context { cache: &process.cache, version: process.version, now, wall, wall_millis, runtime };
+        let context =
+            Context { cache: &process.cache, version: process.version, now, wall, wall_millis, expects, runtime };
         it.reconciler.step(&context, key, outcomes)
     }
 

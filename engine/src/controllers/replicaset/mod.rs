@@ -53,6 +53,8 @@ enum Stage {
     },
     Deleting(Vec<Rc<Pod>>),
     Status,
+    /// The status was sent.
+    Written,
     Finish,
 }
 
@@ -61,6 +63,8 @@ struct Seen {
     set: Rc<ReplicaSet>,
     input: StatusInput,
     claims: Claims,
+    /// Whether the cache had shown all that was asked for when it was read: what comes in later was not counted.
+    may_act: bool,
 }
 
 impl Reconciler for ReplicaSetController {
@@ -94,13 +98,14 @@ impl Reconciler for ReplicaSetController {
             Stage::Observe => self.observe(context, key, turn),
             Stage::Claim => claim(turn),
             Stage::Claiming => claiming(turn),
-            Stage::Claimed => self.claimed(context, key, turn, &outcomes),
-            Stage::Diff => self.diff(context, key, turn),
+            Stage::Claimed => claimed(turn, &outcomes),
+            Stage::Diff => diff(turn),
             Stage::Act => self.act(context, key, turn),
             Stage::Creating { batch, left } => self.created(key, turn, outcomes, batch, left),
             Stage::Deleting(pods) => self.deleted(key, turn, outcomes, &pods),
             Stage::Status => self.status_step(turn),
-            Stage::Finish => self.finish(context, turn, &outcomes),
+            Stage::Written if outcomes.iter().any(is_conflict) => self.write_again(turn),
+            Stage::Written | Stage::Finish => self.finish(context, turn, &outcomes),
         }
     }
 }
@@ -115,6 +120,52 @@ fn claiming(turn: &mut Turn) -> Stepped {
     let Some(Seen { set, claims, .. }) = &turn.seen else { return Step::Done(Next::AwaitChange).into() };
     let requests = claims.requests(&set.metadata, Kind::ReplicaSet);
     Step::Act(claims.facts(), requests.into_iter().map(|(action, _)| action).collect()).into()
+}
+
+/// The pods changed hands: from here on they are counted so, whatever the cache still shows.
+fn claimed(turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
+    let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+    if let Some(error) = refused.into_iter().find(|error| error.code() != 404) {
+        return Step::Fail(error.message.clone()).into();
+    }
+    if let Some(seen) = &mut turn.seen {
+        for pod in &seen.claims.adopted {
+            seen.input.shift(&seen.set, pod, 1);
+        }
+        for pod in &seen.claims.released {
+            seen.input.shift(&seen.set, pod, -1);
+        }
+    }
+    diff(turn)
+}
+
+fn diff(turn: &mut Turn) -> Stepped {
+    let Some(seen) = &turn.seen else { return Step::Done(Next::AwaitChange).into() };
+    let (want, active) = (i64::from(seen.set.spec.wanted()), i64::from(seen.input.active));
+    let missing = want - active;
+    if seen.set.metadata.deletion_timestamp.is_some() {
+        turn.stage = Stage::Status;
+        return Step::Diff(note!("is being deleted").into()).into();
+    }
+    if !seen.may_act {
+        turn.stage = Stage::Status;
+        let facts: crate::client::Facts = note!("waits for its own writes").into();
+        return Step::Diff(facts.with(note!("the cache has not shown them yet"))).into();
+    }
+    turn.stage = if missing == 0 { Stage::Status } else { Stage::Act };
+    let facts: crate::client::Facts = match missing {
+        0 => note!("**{} = {}**", want, active).into(),
+        n if n > 0 => note!("**{} − {} = +{}**", want, active, n).into(),
+        n => note!("**{} − {} = −{}**", want, active, -n).into(),
+    };
+    let detail = match missing {
+        0 => note!("nothing missing"),
+        1 => note!("one pod missing"),
+        -1 => note!("one pod too many"),
+        n if n > 0 => note!("{} pods missing", n),
+        n => note!("{} pods too many", -n),
+    };
+    Step::Diff(facts.with(detail)).into()
 }
 
 fn pod_count(count: usize) -> (Arg, &'static str) {
@@ -136,55 +187,10 @@ impl ReplicaSetController {
         };
         let claims = Claims::find(context.cache, &set.metadata, &set.spec.selector, |_| true);
         turn.stage = if claims.is_empty() { Stage::Diff } else { Stage::Claim };
-        turn.seen = Some(Seen { set: Rc::clone(set), input, claims });
+        let may_act = self.expectations.are_met(key, context);
+        turn.seen = Some(Seen { set: Rc::clone(set), input, claims, may_act });
         let facts: crate::client::Facts = facts.into();
         Step::Observe(facts.with(detail)).into()
-    }
-
-    /// The pods changed hands: from here on they are counted so, whatever the cache still shows.
-    fn claimed(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
-        let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
-        if let Some(error) = refused.into_iter().find(|error| error.code() != 404) {
-            return Step::Fail(error.message.clone()).into();
-        }
-        if let Some(seen) = &mut turn.seen {
-            for pod in &seen.claims.adopted {
-                seen.input.shift(&seen.set, pod, 1);
-            }
-            for pod in &seen.claims.released {
-                seen.input.shift(&seen.set, pod, -1);
-            }
-        }
-        self.diff(context, key, turn)
-    }
-
-    fn diff(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
-        let Some(seen) = &turn.seen else { return Step::Done(Next::AwaitChange).into() };
-        let (want, active) = (i64::from(seen.set.spec.wanted()), i64::from(seen.input.active));
-        let missing = want - active;
-        if seen.set.metadata.deletion_timestamp.is_some() {
-            turn.stage = Stage::Status;
-            return Step::Diff(note!("is being deleted").into()).into();
-        }
-        if !self.expectations.are_met(key, context.now) {
-            turn.stage = Stage::Status;
-            let facts: crate::client::Facts = note!("waits for its own writes").into();
-            return Step::Diff(facts.with(note!("the cache has not shown them yet"))).into();
-        }
-        turn.stage = if missing == 0 { Stage::Status } else { Stage::Act };
-        let facts: crate::client::Facts = match missing {
-            0 => note!("**{} = {}**", want, active).into(),
-            n if n > 0 => note!("**{} − {} = +{}**", want, active, n).into(),
-            n => note!("**{} − {} = −{}**", want, active, -n).into(),
-        };
-        let detail = match missing {
-            0 => note!("nothing missing"),
-            1 => note!("one pod missing"),
-            -1 => note!("one pod too many"),
-            n if n > 0 => note!("{} pods missing", n),
-            n => note!("{} pods too many", -n),
-        };
-        Step::Diff(facts.with(detail)).into()
     }
 
     fn act(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
@@ -282,9 +288,20 @@ impl ReplicaSetController {
 
     fn status_step(&self, turn: &mut Turn) -> Stepped {
         match status_action(turn) {
-            Some((facts, action)) => {
-                turn.stage = Stage::Finish;
-                Step::Act(facts, vec![action]).into()
+            Some((facts, set)) => {
+                turn.stage = Stage::Written;
+                write(facts, set)
+            }
+            None => finish(turn, None),
+        }
+    }
+
+    /// Somebody wrote in between: the same status on top of that, once (`statusUpdateRetries`).
+    fn write_again(&self, turn: &Turn) -> Stepped {
+        match status_action(turn) {
+            Some((facts, mut set)) => {
+                Rc::make_mut(&mut set).metadata.resource_version = 0;
+                write(facts, set)
             }
             None => finish(turn, None),
         }
@@ -313,7 +330,17 @@ fn finish(turn: &Turn, refused: Option<String>) -> Stepped {
     Step::Done(next).into()
 }
 
-fn status_action(turn: &Turn) -> Option<(crate::client::Facts, Action)> {
+fn is_conflict(outcome: &Outcome) -> bool {
+    outcome.as_ref().is_err_and(|error| error.code() == 409)
+}
+
+fn write(facts: crate::client::Facts, set: Rc<ReplicaSet>) -> Stepped {
+    let request = Request::new(CONTROLLER_MANAGER, Verb::UpdateStatus(Object::ReplicaSet(set)));
+    Step::Act(facts, vec![Action::Api(request)]).into()
+}
+
+/// The ReplicaSet with the status it is to have, where it has another.
+fn status_action(turn: &Turn) -> Option<(crate::client::Facts, Rc<ReplicaSet>)> {
     let seen = turn.seen.as_ref()?;
     let status = calculate_status(&seen.set, &seen.input, turn.failure.as_deref());
     if status == seen.set.status {
@@ -324,8 +351,7 @@ fn status_action(turn: &Turn) -> Option<(crate::client::Facts, Action)> {
     let facts = facts.with(note!("PUT replicasets/status, {} stopping", seen.input.terminating));
     let mut set = Rc::clone(&seen.set);
     Rc::make_mut(&mut set).status = status;
-    let request = Request::new(CONTROLLER_MANAGER, Verb::UpdateStatus(Object::ReplicaSet(set)));
-    Some((facts, Action::Api(request)))
+    Some((facts, set))
 }
 
 fn create_batch(turn: &mut Turn, size: usize, left: usize) -> Stepped {
