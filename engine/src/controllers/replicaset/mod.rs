@@ -35,6 +35,8 @@ pub struct Turn {
     stage: Stage,
     seen: Option<Seen>,
     failure: Option<String>,
+    /// The status was refused once, since the ReplicaSet was older than thought.
+    has_retried: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -53,8 +55,6 @@ enum Stage {
     },
     Deleting(Vec<Rc<Pod>>),
     Status,
-    /// The status was sent.
-    Written,
     Finish,
 }
 
@@ -90,7 +90,7 @@ impl Reconciler for ReplicaSetController {
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {
-        Turn { stage: Stage::Observe, seen: None, failure: None }
+        Turn { stage: Stage::Observe, seen: None, failure: None, has_retried: false }
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
@@ -104,8 +104,7 @@ impl Reconciler for ReplicaSetController {
             Stage::Creating { batch, left } => self.created(key, turn, outcomes, batch, left),
             Stage::Deleting(pods) => self.deleted(key, turn, outcomes, &pods),
             Stage::Status => self.status_step(turn),
-            Stage::Written if outcomes.iter().any(is_conflict) => self.write_again(turn),
-            Stage::Written | Stage::Finish => self.finish(context, turn, &outcomes),
+            Stage::Finish => self.finish(context, turn, &outcomes),
         }
     }
 }
@@ -288,28 +287,26 @@ impl ReplicaSetController {
 
     fn status_step(&self, turn: &mut Turn) -> Stepped {
         match status_action(turn) {
-            Some((facts, set)) => {
-                turn.stage = Stage::Written;
-                write(facts, set)
+            Some((facts, action)) => {
+                turn.stage = Stage::Finish;
+                Step::Act(facts, vec![action]).into()
             }
             None => finish(turn, None),
         }
     }
 
-    /// Somebody wrote in between: the same status on top of that, once (`statusUpdateRetries`).
-    fn write_again(&self, turn: &Turn) -> Stepped {
-        match status_action(turn) {
-            Some((facts, mut set)) => {
-                Rc::make_mut(&mut set).metadata.resource_version = 0;
-                write(facts, set)
-            }
-            None => finish(turn, None),
-        }
-    }
-
+    /// A status that comes too late for the version it was meant for is sent once more for the newest one
+    /// (`statusUpdateRetries`).
     fn finish(&mut self, _context: &Context<'_>, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
-        let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err()).map(|error| error.message.clone());
-        finish(turn, refused)
+        let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err());
+        if refused.is_some_and(|error| error.code() == 409)
+            && !std::mem::replace(&mut turn.has_retried, true)
+            && let Some(seen) = &mut turn.seen
+        {
+            Rc::make_mut(&mut seen.set).metadata.resource_version = 0;
+            return self.status_step(turn);
+        }
+        finish(turn, refused.map(|error| error.message.clone()))
     }
 }
 
@@ -330,17 +327,7 @@ fn finish(turn: &Turn, refused: Option<String>) -> Stepped {
     Step::Done(next).into()
 }
 
-fn is_conflict(outcome: &Outcome) -> bool {
-    outcome.as_ref().is_err_and(|error| error.code() == 409)
-}
-
-fn write(facts: crate::client::Facts, set: Rc<ReplicaSet>) -> Stepped {
-    let request = Request::new(CONTROLLER_MANAGER, Verb::UpdateStatus(Object::ReplicaSet(set)));
-    Step::Act(facts, vec![Action::Api(request)]).into()
-}
-
-/// The ReplicaSet with the status it is to have, where it has another.
-fn status_action(turn: &Turn) -> Option<(crate::client::Facts, Rc<ReplicaSet>)> {
+fn status_action(turn: &Turn) -> Option<(crate::client::Facts, Action)> {
     let seen = turn.seen.as_ref()?;
     let status = calculate_status(&seen.set, &seen.input, turn.failure.as_deref());
     if status == seen.set.status {
@@ -351,7 +338,8 @@ fn status_action(turn: &Turn) -> Option<(crate::client::Facts, Rc<ReplicaSet>)> 
     let facts = facts.with(note!("PUT replicasets/status, {} stopping", seen.input.terminating));
     let mut set = Rc::clone(&seen.set);
     Rc::make_mut(&mut set).status = status;
-    Some((facts, set))
+    let request = Request::new(CONTROLLER_MANAGER, Verb::UpdateStatus(Object::ReplicaSet(set)));
+    Some((facts, Action::Api(request)))
 }
 
 fn create_batch(turn: &mut Turn, size: usize, left: usize) -> Stepped {
