@@ -144,6 +144,7 @@ fn fault() -> impl Strategy<Value = Command> {
         name().prop_map(|process| Command::StopController { process }),
         name().prop_map(|process| Command::StartController { process }),
         name().prop_map(|process| Command::CrashController { process }),
+        (name(), any::<bool>()).prop_map(|(process, on)| Command::SetExpectations { process, on }),
     ]
 }
 
@@ -227,6 +228,10 @@ fn commands_are_written_in_the_words_of_kubectl() {
             "container web-1/app crash --code=1 -n shop",
         ),
         (Command::CrashController { process: "kube-scheduler".into() }, "controller crash kube-scheduler"),
+        (
+            Command::SetExpectations { process: "kube-controller-manager".into(), on: false },
+            "controller expectations-off kube-controller-manager",
+        ),
     ];
     for (command, text) in all {
         assert_eq!(command.to_string(), text);

@@ -294,6 +294,7 @@ fn creations(count: i32, limit: usize) -> (usize, usize, bool) {
             now: Time(0),
             wall: Timestamp(NOW),
             wall_millis: NOW * 1000,
+            expects: true,
             runtime: None,
         };
         let step = controller.step(&context, &key, &mut turn, std::mem::take(&mut outcomes)).step;

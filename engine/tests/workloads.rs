@@ -116,19 +116,6 @@ fn a_partition_keeps_the_lower_numbers_at_the_old_template() {
     assert_eq!(counts(&stateful_set(&simulation)), (3, 3, 2, 1));
 }
 
-/// kubernetes#67250: with OrderedReady a broken template has to be helped by hand.
-#[test]
-fn a_mended_template_does_not_free_a_stuck_stateful_set() {
-    let mut simulation = database();
-    set_image(&mut simulation, Kind::StatefulSet, "db", "app:never");
-    run_for(&mut simulation, 10_000);
-    set_image(&mut simulation, Kind::StatefulSet, "db", "app:v1");
-    run_for(&mut simulation, 60_000);
-    assert_eq!(n_ready(&simulation), 2, "db-2 is still the broken one");
-    delete(&mut simulation, Kind::Pod, "db-2");
-    until(&mut simulation, 20_000, |it| n_ready(it) == 3);
-}
-
 #[test]
 fn pods_that_need_no_order_come_together_and_on_delete_waits_for_a_hand() {
     let mut simulation = world(scenario());

@@ -43,7 +43,10 @@ fn story() -> View {
             <li><b class="s-you">"Blue"</b>" is you, and all that follows from what you did."</li>
         </ul>
         <p>"A whole turn takes milliseconds. At a readable speed time slows down while loops act, and is real time in between."</p>
-        <p>"Delete a pod, change the replicas, kill a node: the loops answer. What is simulated follows Kubernetes 1.36."</p>
+        <p>
+            "Delete a pod, change the replicas, kill a node: the loops answer. What is simulated follows Kubernetes 1.36: "
+            <a href="fidelity.txt" target="_blank">"what is exact, what is simpler, what is missing"</a>"."
+        </p>
     }
 }
 

@@ -93,8 +93,11 @@ fn without_own_paths() -> String {
     flags.join("\x1f")
 }
 
-/// Puts the policy into every page and writes the headers that only a host can send.
+/// Puts the policy into every page, adds the document that it links, and writes the headers that only a host can send.
 fn finish(dist: &Path) -> Res {
+    // As plain text every host serves it for reading.
+    let fidelity = paths::root().join("docs/fidelity.md");
+    fs::copy(&fidelity, dist.join("fidelity.txt")).map_err(|e| format!("can't copy {}: {e}", fidelity.display()))?;
     let mut all = csp::Hashes::default();
     let files = paths::files(dist)?;
     for page in files.iter().filter(|f| f.extension().is_some_and(|e| e == "html")) {

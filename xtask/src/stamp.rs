@@ -12,6 +12,7 @@ const INPUTS: &[&str] = &[
     "Cargo.lock",
     "Cargo.toml",
     "Trunk.toml",
+    "docs/fidelity.md",
     "engine/Cargo.toml",
     "engine/src",
     "index.html",

@@ -1,4 +1,4 @@
-use super::{Text, Timestamp, record};
+use super::{Record, Text, Timestamp, Visitor};
 
 /// A condition of any kind of object: `status` is `True`, `False` or `Unknown`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,15 +12,19 @@ pub struct Condition {
     pub last_transition_time: Option<Timestamp>,
 }
 
-record!(Condition {
-    kind "type" always,
-    status "status" always,
-    reason "reason",
-    message "message",
-    last_heartbeat_time "lastHeartbeatTime",
-    last_update_time "lastUpdateTime",
-    last_transition_time "lastTransitionTime",
-});
+impl Record for Condition {
+    fn fields(&mut self, visitor: &mut dyn Visitor) {
+        // A budget's is a `metav1.Condition`, which has a message even where there is nothing to say.
+        let is_meta = self.kind == "DisruptionAllowed";
+        visitor.field("type", true, &mut self.kind);
+        visitor.field("status", true, &mut self.status);
+        visitor.field("reason", false, &mut self.reason);
+        visitor.field("message", is_meta, &mut self.message);
+        visitor.field("lastHeartbeatTime", false, &mut self.last_heartbeat_time);
+        visitor.field("lastUpdateTime", false, &mut self.last_update_time);
+        visitor.field("lastTransitionTime", false, &mut self.last_transition_time);
+    }
+}
 
 impl Condition {
     pub fn new(kind: impl Into<Text>, status: bool) -> Self {

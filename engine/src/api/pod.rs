@@ -153,6 +153,8 @@ record!(PodStatus {
 pub struct ContainerStatus {
     pub container_id: String,
     pub image: Name,
+    /// Images have no digest here: empty.
+    pub image_id: Text,
     pub name: Name,
     pub ready: bool,
     pub restart_count: i32,
@@ -165,6 +167,7 @@ pub struct ContainerStatus {
 record!(ContainerStatus {
     container_id "containerID",
     image "image" always,
+    image_id "imageID" always,
     name "name" always,
     ready "ready" always,
     restart_count "restartCount" always,

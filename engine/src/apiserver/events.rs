@@ -84,29 +84,3 @@ fn digest(draft: &EventDraft) -> u64 {
     draft.hash(&mut digest);
     digest.value()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::api::Kind;
-
-    fn draft(number: usize) -> Rc<EventDraft> {
-        let about = ObjectKey::new(Kind::Pod, "default", "web");
-        let message = format!("message {number}");
-        Rc::new(EventDraft { about, is_warning: false, reason: "Tested", message, component: "test" })
-    }
-
-    #[test]
-    fn a_repeated_message_is_counted_until_it_was_dropped() {
-        let mut log = EventLog::default();
-        for number in 0..EventLog::LIMIT {
-            log.record(draft(number), Time(0), Seq(1));
-        }
-        log.record(draft(0), Time(5), Seq(2));
-        assert_eq!(log.iter().next().map(|it| (it.count, it.last, it.seq)), Some((2, Time(5), Seq(2))));
-        log.record(draft(EventLog::LIMIT), Time(6), Seq(3));
-        log.record(draft(0), Time(7), Seq(4));
-        assert_eq!(log.iter().last().map(|it| (it.count, it.first)), Some((1, Time(7))));
-        assert_eq!(log.iter().count(), EventLog::LIMIT);
-    }
-}

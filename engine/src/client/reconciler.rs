@@ -13,6 +13,8 @@ pub struct Context<'a> {
     pub wall: Timestamp,
     /// The same instant in milliseconds since 1970.
     pub wall_millis: i64,
+    /// Whether a controller waits until its cache shows its own writes ([`Expectations`]).
+    pub expects: bool,
     pub runtime: Option<&'a NodeRuntime>,
 }
 

@@ -167,6 +167,12 @@ pub enum Command {
     CrashController {
         process: String,
     },
+    /// Whether the controllers of `kube-controller-manager` wait until their cache shows what they wrote, as they always
+    /// do in Kubernetes. Without, they act on a cache that is behind. Holds across crashes.
+    SetExpectations {
+        process: String,
+        on: bool,
+    },
 }
 
 impl Command {

@@ -270,6 +270,9 @@ fn read_words(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
                 "stop" => Command::StopController { process },
                 "start" => Command::StartController { process },
                 "crash" => Command::CrashController { process },
+                "expectations-on" | "expectations-off" => {
+                    Command::SetExpectations { process, on: *verb == "expectations-on" }
+                }
                 _ => return Err(unknown("controller", &words[1..])),
             }
         }

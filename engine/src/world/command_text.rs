@@ -213,6 +213,8 @@ fn write_fault(f: &mut Formatter<'_>, command: &Command) -> fmt::Result {
         Command::StopController { process } => about(f, "controller", "stop", process),
         Command::StartController { process } => about(f, "controller", "start", process),
         Command::CrashController { process } => about(f, "controller", "crash", process),
+        Command::SetExpectations { process, on: true } => about(f, "controller", "expectations-on", process),
+        Command::SetExpectations { process, .. } => about(f, "controller", "expectations-off", process),
         Command::AddNode { node } => write_node(f, node),
         Command::SetReady { namespace, pod, ready } => {
             let verb = if *ready { "ready" } else { "unready" };

@@ -46,6 +46,10 @@ pub(super) fn describe(command: &Command) -> Note {
         Command::StopController { process } => note!("stopped **{}**", process.clone()),
         Command::StartController { process } => note!("started **{}**", process.clone()),
         Command::CrashController { process } => note!("crashed **{}**", process.clone()),
+        Command::SetExpectations { process, on: true } => note!("let **{}** wait for its own writes", process.clone()),
+        Command::SetExpectations { process, .. } => {
+            note!("let **{}** act before it has seen its own writes", process.clone())
+        }
         _ => note!("did something"),
     }
 }
@@ -69,6 +73,7 @@ impl Simulation {
             Command::StopController { process } => self.set_process(&process, false, seq),
             Command::StartController { process } => self.set_process(&process, true, seq),
             Command::CrashController { process } => self.crash_for_a_moment(&process),
+            Command::SetExpectations { process, on } => self.set_expectations(&process, on),
             _ => Outcome::default(),
         }
     }
@@ -261,6 +266,18 @@ impl Simulation {
             self.crash(process)
         }
         done(format!("{program} {}", if up { "started" } else { "stopped" }))
+    }
+
+    fn set_expectations(&mut self, program: &str, on: bool) -> Outcome {
+        let process = match self.central(program) {
+            Ok(process) => self.processes.get_mut(process),
+            Err(outcome) => return outcome,
+        };
+        let Some(process) = process.filter(|it| it.kind == ProcessKind::ControllerManager) else {
+            return invalid(format!("{program} keeps no expectations"));
+        };
+        process.expects = on;
+        done(format!("expectations of {program} {}", if on { "on" } else { "off" }))
     }
 
     /// Crashes a process that is soon started again.

@@ -87,6 +87,8 @@ pub struct Process {
     pub is_up: bool,
     /// Nothing reaches it, and nothing of it reaches the API server.
     pub is_cut: bool,
+    /// Whether its controllers wait until their cache shows their own writes.
+    pub expects: bool,
     pub cache: Objects,
     /// The version up to which the cache has heard.
     pub version: u64,

@@ -83,6 +83,7 @@ impl Simulation {
             kind,
             is_up: true,
             is_cut: false,
+            expects: true,
             cache: Objects::default(),
             version: 0,
             loops,

@@ -45,8 +45,10 @@ impl Simulation {
         let (now, wall, wall_millis) = (self.now(), self.wall(), self.wall_millis());
         let it = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
+        let expects = process.expects;
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
-        let context = Context { cache: &process.cache, version: process.version, now, wall, wall_millis, runtime };
+        let context =
+            Context { cache: &process.cache, version: process.version, now, wall, wall_millis, expects, runtime };
         let Some(turn) = it.active.at_mut(turn) else { return Step::Done(Next::AwaitChange).into() };
         let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
         it.reconciler.step(&context, key, turn.number, outcomes)

@@ -3,6 +3,8 @@
 //!
 //! The page's browser tests include this file as well.
 
+#![allow(dead_code)]
+
 use loopscope_engine::api::{Kind, Object};
 use loopscope_engine::sim::{Millis, Time};
 use loopscope_engine::world::{Command, Scenario, Simulation, Target, read_journal};
@@ -42,8 +44,11 @@ pub fn run() -> String {
     lines
 }
 
+pub fn names() -> impl Iterator<Item = &'static str> {
+    JOURNALS.iter().map(|(name, _)| *name)
+}
+
 /// The world at the end of a journal.
-#[allow(dead_code)]
 pub fn end_of(name: &str) -> Simulation {
     let index = JOURNALS.iter().position(|(it, _)| *it == name).expect("there is such a journal");
     play(name, JOURNALS[index].1, 100 + index as u64).1
@@ -116,7 +121,6 @@ fn first_pod(simulation: &Simulation) -> Target {
 }
 
 /// A step-by-step run is the same run: events do not depend on how far one call lets time go.
-#[allow(dead_code)]
 pub fn digest_in_small_steps(step: u64, until: u64) -> u64 {
     let mut simulation = Simulation::new(Scenario::self_healing());
     while simulation.now() < Time(until) {

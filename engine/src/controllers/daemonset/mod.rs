@@ -281,7 +281,7 @@ impl Scripted for DaemonSetController {
         let claims = Claims::find(context.cache, meta, &set.spec.selector, |pod| target(pod).is_some());
         let is_going = meta.deletion_timestamp.is_some();
         let mut work = Work::default();
-        if !is_going && claims.is_empty() && self.expectations.are_met(key, context.now) {
+        if !is_going && claims.is_empty() && self.expectations.are_met(key, context) {
             work = seen.manage(context, &mut self.failed);
             if work.missing.is_empty() && work.surplus.is_empty() && set.spec.update_strategy.kind == "RollingUpdate" {
                 (work.missing, work.surplus) = seen.roll(context);

@@ -145,7 +145,7 @@ impl Scripted for JobController {
             untrack_all(&mut script, &seen.tracked);
             return Some(script);
         }
-        let may_act = self.expectations.are_met(key, context.now);
+        let may_act = self.expectations.are_met(key, context);
         let backoff = self.backoffs.get(key).copied().unwrap_or_default().after(std::mem::take(&mut seen.newly_ended));
         let surplus = if may_act { seen.surplus(context) } else { Vec::new() };
         let missing = if may_act && surplus.is_empty() { seen.missing() } else { 0 };

@@ -130,6 +130,7 @@ impl Scribe<'_> {
         ContainerStatus {
             container_id: String::new(),
             image: container.image.clone(),
+            image_id: Text::default(),
             name: container.name.clone(),
             ready: is_ready,
             restart_count: container.restarts,

@@ -35,6 +35,8 @@ pub struct Turn {
     stage: Stage,
     seen: Option<Seen>,
     failure: Option<String>,
+    /// The status was refused once, since the ReplicaSet was older than thought.
+    has_retried: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -61,6 +63,8 @@ struct Seen {
     set: Rc<ReplicaSet>,
     input: StatusInput,
     claims: Claims,
+    /// Whether the cache had shown all that was asked for when it was read: what comes in later was not counted.
+    may_act: bool,
 }
 
 impl Reconciler for ReplicaSetController {
@@ -86,7 +90,7 @@ impl Reconciler for ReplicaSetController {
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {
-        Turn { stage: Stage::Observe, seen: None, failure: None }
+        Turn { stage: Stage::Observe, seen: None, failure: None, has_retried: false }
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
@@ -94,8 +98,8 @@ impl Reconciler for ReplicaSetController {
             Stage::Observe => self.observe(context, key, turn),
             Stage::Claim => claim(turn),
             Stage::Claiming => claiming(turn),
-            Stage::Claimed => self.claimed(context, key, turn, &outcomes),
-            Stage::Diff => self.diff(context, key, turn),
+            Stage::Claimed => claimed(turn, &outcomes),
+            Stage::Diff => diff(turn),
             Stage::Act => self.act(context, key, turn),
             Stage::Creating { batch, left } => self.created(key, turn, outcomes, batch, left),
             Stage::Deleting(pods) => self.deleted(key, turn, outcomes, &pods),
@@ -117,6 +121,52 @@ fn claiming(turn: &mut Turn) -> Stepped {
     Step::Act(claims.facts(), requests.into_iter().map(|(action, _)| action).collect()).into()
 }
 
+/// The pods changed hands: from here on they are counted so, whatever the cache still shows.
+fn claimed(turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
+    let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+    if let Some(error) = refused.into_iter().find(|error| error.code() != 404) {
+        return Step::Fail(error.message.clone()).into();
+    }
+    if let Some(seen) = &mut turn.seen {
+        for pod in &seen.claims.adopted {
+            seen.input.shift(&seen.set, pod, 1);
+        }
+        for pod in &seen.claims.released {
+            seen.input.shift(&seen.set, pod, -1);
+        }
+    }
+    diff(turn)
+}
+
+fn diff(turn: &mut Turn) -> Stepped {
+    let Some(seen) = &turn.seen else { return Step::Done(Next::AwaitChange).into() };
+    let (want, active) = (i64::from(seen.set.spec.wanted()), i64::from(seen.input.active));
+    let missing = want - active;
+    if seen.set.metadata.deletion_timestamp.is_some() {
+        turn.stage = Stage::Status;
+        return Step::Diff(note!("is being deleted").into()).into();
+    }
+    if !seen.may_act {
+        turn.stage = Stage::Status;
+        let facts: crate::client::Facts = note!("waits for its own writes").into();
+        return Step::Diff(facts.with(note!("the cache has not shown them yet"))).into();
+    }
+    turn.stage = if missing == 0 { Stage::Status } else { Stage::Act };
+    let facts: crate::client::Facts = match missing {
+        0 => note!("**{} = {}**", want, active).into(),
+        n if n > 0 => note!("**{} − {} = +{}**", want, active, n).into(),
+        n => note!("**{} − {} = −{}**", want, active, -n).into(),
+    };
+    let detail = match missing {
+        0 => note!("nothing missing"),
+        1 => note!("one pod missing"),
+        -1 => note!("one pod too many"),
+        n if n > 0 => note!("{} pods missing", n),
+        n => note!("{} pods too many", -n),
+    };
+    Step::Diff(facts.with(detail)).into()
+}
+
 fn pod_count(count: usize) -> (Arg, &'static str) {
     (Arg::from(count), if count == 1 { "pod" } else { "pods" })
 }
@@ -136,55 +186,10 @@ impl ReplicaSetController {
         };
         let claims = Claims::find(context.cache, &set.metadata, &set.spec.selector, |_| true);
         turn.stage = if claims.is_empty() { Stage::Diff } else { Stage::Claim };
-        turn.seen = Some(Seen { set: Rc::clone(set), input, claims });
+        let may_act = self.expectations.are_met(key, context);
+        turn.seen = Some(Seen { set: Rc::clone(set), input, claims, may_act });
         let facts: crate::client::Facts = facts.into();
         Step::Observe(facts.with(detail)).into()
-    }
-
-    /// The pods changed hands: from here on they are counted so, whatever the cache still shows.
-    fn claimed(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
-        let refused = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
-        if let Some(error) = refused.into_iter().find(|error| error.code() != 404) {
-            return Step::Fail(error.message.clone()).into();
-        }
-        if let Some(seen) = &mut turn.seen {
-            for pod in &seen.claims.adopted {
-                seen.input.shift(&seen.set, pod, 1);
-            }
-            for pod in &seen.claims.released {
-                seen.input.shift(&seen.set, pod, -1);
-            }
-        }
-        self.diff(context, key, turn)
-    }
-
-    fn diff(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
-        let Some(seen) = &turn.seen else { return Step::Done(Next::AwaitChange).into() };
-        let (want, active) = (i64::from(seen.set.spec.wanted()), i64::from(seen.input.active));
-        let missing = want - active;
-        if seen.set.metadata.deletion_timestamp.is_some() {
-            turn.stage = Stage::Status;
-            return Step::Diff(note!("is being deleted").into()).into();
-        }
-        if !self.expectations.are_met(key, context.now) {
-            turn.stage = Stage::Status;
-            let facts: crate::client::Facts = note!("waits for its own writes").into();
-            return Step::Diff(facts.with(note!("the cache has not shown them yet"))).into();
-        }
-        turn.stage = if missing == 0 { Stage::Status } else { Stage::Act };
-        let facts: crate::client::Facts = match missing {
-            0 => note!("**{} = {}**", want, active).into(),
-            n if n > 0 => note!("**{} − {} = +{}**", want, active, n).into(),
-            n => note!("**{} − {} = −{}**", want, active, -n).into(),
-        };
-        let detail = match missing {
-            0 => note!("nothing missing"),
-            1 => note!("one pod missing"),
-            -1 => note!("one pod too many"),
-            n if n > 0 => note!("{} pods missing", n),
-            n => note!("{} pods too many", -n),
-        };
-        Step::Diff(facts.with(detail)).into()
     }
 
     fn act(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
@@ -290,9 +295,18 @@ impl ReplicaSetController {
         }
     }
 
+    /// A status that comes too late for the version it was meant for is sent once more for the newest one
+    /// (`statusUpdateRetries`).
     fn finish(&mut self, _context: &Context<'_>, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
-        let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err()).map(|error| error.message.clone());
-        finish(turn, refused)
+        let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err());
+        if refused.is_some_and(|error| error.code() == 409)
+            && !std::mem::replace(&mut turn.has_retried, true)
+            && let Some(seen) = &mut turn.seen
+        {
+            Rc::make_mut(&mut seen.set).metadata.resource_version = 0;
+            return self.status_step(turn);
+        }
+        finish(turn, refused.map(|error| error.message.clone()))
     }
 }
 
