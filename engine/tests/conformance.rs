@@ -1,0 +1,15 @@
+//! Recordings of a real control plane and tables of its real decisions, held against this engine.
+//!
+//! `CONFORMANCE_DIR` names another folder with `traces/` and `tables/` in it; the project's own copies are the default.
+
+mod conformance {
+    mod driven;
+    mod exceptions;
+    #[allow(dead_code, reason = "tables come next")]
+    mod folder;
+    #[allow(dead_code, reason = "the schema as a whole, whatever the runs read of it")]
+    mod recording;
+    #[allow(dead_code, reason = "tables come next")]
+    mod report;
+    mod run;
+}
