@@ -1,0 +1,451 @@
+//! A write of the recording's controllers, and the same one of ours.
+
+use loopscope_engine::api::{Kind, Object, ObjectKey};
+use loopscope_engine::apiserver::{ApiServer, Effect, Request, Verb};
+use loopscope_engine::client::Outcome;
+use loopscope_engine::sim::Random;
+use serde_json::Value;
+
+use super::compare::{Part, difference};
+use super::course::{Deed, Step, kind_of, subject};
+use super::lane::{Instant, Lane};
+use super::names::Names;
+use super::works::{Works, perform};
+use crate::conformance::recording::Write;
+
+/// Our API server as it would go on.
+#[derive(Clone)]
+struct Ahead {
+    api: ApiServer,
+    random: Random,
+    names: Names,
+}
+
+/// How well a turn answers the writes that follow.
+struct Forecast {
+    answered: usize,
+    /// All that the turn wants to write is in the recording.
+    is_whole: bool,
+    reason: Option<String>,
+}
+
+/// A beginning of a turn.
+struct Beginning {
+    lane: Lane,
+    key: ObjectKey,
+    t: i64,
+    answered: usize,
+}
+
+/// A request in the words of the audit log.
+pub fn describe(request: &Request) -> String {
+    let key = request.key();
+    let plural = key.kind.plural();
+    let (verb, sub) = match &request.verb {
+        Verb::Create(_) => ("create", ""),
+        Verb::Update(_) => ("update", ""),
+        Verb::UpdateStatus(_) => ("update", "/status"),
+        Verb::Scale(..) => ("patch", "/scale"),
+        Verb::Bind(..) => ("create", "/binding"),
+        Verb::Patch(..) | Verb::Apply(..) => ("patch", ""),
+        Verb::Delete(..) => ("delete", ""),
+        Verb::Evict(..) => ("create", "/eviction"),
+        Verb::Finalize(_) => ("update", "/finalize"),
+    };
+    format!("{verb} {plural}{sub} {}", key.name)
+}
+
+/// The same verb on the same resource. A patch of a status is here a PUT without a version.
+fn is_alike(request: &Request, write: &Write, names: &Names) -> bool {
+    let words = describe(request);
+    let mut parts = words.splitn(3, ' ');
+    let (verb, resource, name) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
+    let is_status = write.resource.ends_with("/status");
+    let same_verb = verb == Some(&write.verb) || is_status && verb == Some("update") && write.verb == "patch";
+    let is_hashed = matches!(kind_of(&write.resource), "ReplicaSet" | "ControllerRevision") && write.verb == "create";
+    same_verb && resource == Some(&write.resource) && (name.is_empty() || is_hashed || name == names.ours(&write.name))
+}
+
+/// A new object gets the letters of the recorded one.
+fn prepared(request: &Request, write: &Write, names: &mut Names) -> Request {
+    let mut request = request.clone();
+    if let Verb::Create(object) = &mut request.verb {
+        if matches!(object.kind(), Kind::ReplicaSet | Kind::ControllerRevision) {
+            names.learn(&write.name, &object.meta().name.clone());
+        } else if object.meta().name.is_empty() {
+            object.meta_mut().name = names.ours(&write.name).as_str().into();
+        }
+    }
+    request
+}
+
+/// The node that a pod is made for (DaemonSets).
+fn pinned_to(object: &Object) -> Option<String> {
+    let value = object.to_value();
+    let path = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchFields/0/values/0";
+    value.pointer(path)?.as_str().map(str::to_string)
+}
+
+impl Works<'_> {
+    fn write(&self, step: &Step) -> &Write {
+        match step.deed {
+            Deed::Written(index) | Deed::Refused(index) => &self.recording.writes[index],
+            _ => unreachable!("only writes are answered"),
+        }
+    }
+
+    fn lanes_of(&self, by: &str) -> Vec<usize> {
+        (0..self.lanes.len()).filter(|lane| self.lanes[*lane].by == by).collect()
+    }
+
+    fn ahead(&self) -> Ahead {
+        Ahead { api: self.api.clone(), random: self.random.clone(), names: self.names.clone() }
+    }
+
+    /// Answers an accepted write.
+    pub fn answer(&mut self, index: usize) -> Result<(), String> {
+        let step = self.course.steps[index].clone();
+        let write = self.write(&step).clone();
+        let words = format!("{} {} {} {}", write.by.trim_start_matches("controller/"), write.verb, write.resource, write.name);
+        let subject = subject(self.recording, &step).map(|it| self.names.ours(&it));
+        self.tick_for(&write.by);
+        let mut reason = None;
+        for lane in self.lanes_of(&write.by) {
+            match self.go_on_with(lane, index, subject.as_deref()) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(error) => reason = Some(error),
+            }
+        }
+        for lane in self.lanes_of(&write.by) {
+            match self.begin_with(lane, index, subject.as_deref()) {
+                Ok(()) => return Ok(()),
+                Err(error) => reason = error.or(reason),
+            }
+        }
+        let reason = reason.unwrap_or_else(|| "nothing woke our controller".into());
+        Err(format!("{words}: {reason}"))
+    }
+
+    /// Takes a request of a turn under way. Says whether there was one.
+    fn go_on_with(&mut self, lane: usize, index: usize, subject: Option<&str>) -> Result<bool, String> {
+        let mut reason = None;
+        for place in 0..self.lanes[lane].turns.len() {
+            let turn = &self.lanes[lane].turns[place];
+            let key = turn.key.clone();
+            if subject.is_some_and(|it| *it != key.to_string()) {
+                continue;
+            }
+            match self.find(&turn.parked, index, &self.ahead(), Part::All) {
+                Ok(slot) => return self.send(lane, &key, slot, index).map(|()| true),
+                Err(error) => reason = error.or(reason),
+            }
+            if subject.is_some() && !self.give_up(lane, &key) {
+                return Err(reason.unwrap_or_else(|| "a turn is under way".into()));
+            }
+        }
+        Ok(false)
+    }
+
+    /// The parked request that is the write of a step.
+    fn find(
+        &self,
+        parked: &[(usize, Request)],
+        index: usize,
+        ahead: &Ahead,
+        part: Part,
+    ) -> Result<usize, Option<String>> {
+        let mut reason = None;
+        for (slot, request) in parked {
+            match self.fits(request, index, &mut ahead.clone(), part) {
+                Ok(_) => return Ok(*slot),
+                Err(error) => reason = Some(error),
+            }
+        }
+        Err(reason)
+    }
+
+    /// Carries a request out in a world to come, and looks whether it is the write of a step.
+    fn fits(&self, request: &Request, index: usize, ahead: &mut Ahead, part: Part) -> Result<Outcome, String> {
+        let step = &self.course.steps[index];
+        let write = self.write(step);
+        if !is_alike(request, write, &ahead.names) {
+            return Err(format!("ours wants to {}", describe(request)));
+        }
+        let record = self.record(step);
+        if let (Verb::Create(object @ Object::Pod(_)), Some(_)) = (&request.verb, record)
+            && let Some(node) = pinned_to(object)
+        {
+            let bound = self.recording.trace.iter().filter(|it| it.kind == "Pod" && it.name == write.name);
+            let bound = bound.filter_map(|it| it.fields.get("nodeName")?.as_str()).next();
+            if bound.is_some_and(|bound| bound != node) {
+                return Err(format!("ours makes a pod for {node}, the recording for {}", bound.unwrap_or_default()));
+            }
+        }
+        let request = prepared(request, write, &mut ahead.names);
+        let now = self.instant(self.now);
+        let answer = perform(&mut ahead.api, &mut ahead.random, &request, record, now);
+        let answer = answer.map_err(|error| format!("ours is refused: {}", error.message))?;
+        if answer.outcome == Effect::Unchanged {
+            return Err("ours changes nothing".into());
+        }
+        if let Some(record) = record.filter(|_| answer.outcome != Effect::Deleted)
+            && let Some(difference) = difference(&answer.object, record, part, &ahead.names, self.clock())
+        {
+            return Err(difference);
+        }
+        Ok(Ok(Some(answer)))
+    }
+
+    /// Sends a parked request as the answer to a step.
+    fn send(&mut self, lane: usize, key: &ObjectKey, slot: usize, index: usize) -> Result<(), String> {
+        let step = self.course.steps[index].clone();
+        let write = self.write(&step).clone();
+        let place = self.lanes[lane].turns.iter().position(|turn| turn.key == *key);
+        let turn = &mut self.lanes[lane].turns[place.ok_or("no such turn")?];
+        let at = turn.parked.iter().position(|(it, _)| *it == slot).ok_or("no such request")?;
+        let (_, request) = turn.parked.remove(at);
+        let request = prepared(&request, &write, &mut self.names);
+        let record = self.record(&step);
+        let result = self.execute(&request, record);
+        let outcome = result.map(Some);
+        if let Ok(Some(answer)) = &outcome
+            && answer.outcome != Effect::Deleted
+        {
+            self.check(&answer.object, &step)?;
+        }
+        self.conclude(lane, key, slot, outcome);
+        Ok(())
+    }
+
+    fn conclude(&mut self, lane: usize, key: &ObjectKey, slot: usize, outcome: Outcome) {
+        let now = self.instant(self.now);
+        if let Some(turn) = self.lanes[lane].turns.iter_mut().find(|turn| turn.key == *key) {
+            turn.failed |= outcome.is_err();
+            turn.outcomes[slot] = Some(outcome);
+        }
+        let events = self.lanes[lane].go_on(key, now);
+        self.tell(events);
+    }
+
+    /// Ends a turn whose requests come to nothing; false where one of them would be carried out.
+    pub fn give_up(&mut self, lane: usize, key: &ObjectKey) -> bool {
+        let mut trial = self.lanes[lane].clone();
+        let Some(events) = run_out(&mut trial, key, &mut self.ahead(), self.instant(self.now)) else { return false };
+        self.lanes[lane] = trial;
+        self.tell(events);
+        true
+    }
+
+    /// Begins a turn at the watch event from which on it answers most.
+    fn begin_with(&mut self, lane: usize, index: usize, subject: Option<&str>) -> Result<(), Option<String>> {
+        let slack = self.recording.slack_ms as i64;
+        let latest = self.api.version();
+        let mut probe = self.lanes[lane].clone();
+        let mut best: Option<Beginning> = None;
+        let mut reason = None;
+        'search: loop {
+            // The last moment at which this was the newest that it had heard.
+            let until = self.heard_at.get(probe.version as usize + 1).copied().unwrap_or(self.now);
+            let t = until.min(self.now).max(self.heard_at[probe.version as usize]);
+            for key in probe.ready(t + slack) {
+                if subject.is_some_and(|it| *it != key.to_string()) {
+                    continue;
+                }
+                let forecast = self.foresee(probe.clone(), &key, index, t, subject.is_some());
+                reason = forecast.reason.or(reason);
+                if forecast.answered > best.as_ref().map_or(0, |it| it.answered) {
+                    best = Some(Beginning { lane: probe.clone(), key, t, answered: forecast.answered });
+                }
+                if forecast.is_whole && forecast.answered > 0 {
+                    break 'search;
+                }
+            }
+            let Some(change) = self.api.change(probe.version + 1).filter(|_| probe.version < latest) else { break };
+            let t = self.heard_at[change.version as usize];
+            probe.hear(change, t);
+        }
+        let Some(found) = best else { return Err(reason) };
+        self.lanes[lane] = found.lane;
+        let now = self.instant(found.t);
+        let events = self.lanes[lane].begin(&found.key, now, slack);
+        self.tell(events);
+        match self.go_on_with(lane, index, Some(&found.key.to_string())) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Some("the turn ended".into())),
+            Err(error) => Err(Some(error)),
+        }
+    }
+
+    /// How many of the writes from a step on a turn would answer that began now.
+    fn foresee(&self, mut lane: Lane, key: &ObjectKey, index: usize, t: i64, is_told: bool) -> Forecast {
+        let step = &self.course.steps[index];
+        let write = self.write(step);
+        let about = (write.by.clone(), subject(self.recording, step).unwrap_or_default());
+        let all = self.course.turns.get(&about).map_or(&[][..], Vec::as_slice);
+        let mut rest = all.iter().copied().filter(|it| *it >= index).peekable();
+        let mut ahead = self.ahead();
+        let mut forecast = Forecast { answered: 0, is_whole: false, reason: None };
+        lane.begin(key, self.instant(t), self.recording.slack_ms as i64);
+        while let Some(place) = lane.turns.iter().position(|turn| turn.key == *key) {
+            while let Some(next) = rest.peek().copied() {
+                let turn = &mut lane.turns[place];
+                let part = |request: &Request| match request.verb {
+                    _ if next == index => Part::All,
+                    Verb::UpdateStatus(_) => Part::Status,
+                    _ => Part::Spec,
+                };
+                let mut found = None;
+                for (slot, request) in &turn.parked {
+                    let mut trial = ahead.clone();
+                    match self.fits(request, next, &mut trial, part(request)) {
+                        Ok(outcome) => {
+                            found = Some((*slot, outcome, trial));
+                            break;
+                        }
+                        Err(error) => forecast.reason = Some(error),
+                    }
+                }
+                let Some((slot, outcome, trial)) = found else { break };
+                turn.parked.retain(|(it, _)| *it != slot);
+                turn.outcomes[slot] = Some(outcome);
+                ahead = trial;
+                forecast.answered += 1;
+                rest.next();
+            }
+            if !is_told {
+                // Which of the following writes are this turn's is not known.
+                forecast.is_whole = forecast.answered > 0;
+                return forecast;
+            }
+            if !is_vain(&mut lane, place, &mut ahead, self.instant(self.now)) {
+                return forecast;
+            }
+            lane.go_on(key, self.instant(self.now));
+        }
+        forecast.is_whole = true;
+        forecast
+    }
+
+    /// Answers a write that was refused: ours is refused too.
+    pub fn answer_refused(&mut self, index: usize) -> Result<(), String> {
+        let step = self.course.steps[index].clone();
+        let write = self.write(&step).clone();
+        let words = format!("{} {} {} refused", write.by.trim_start_matches("controller/"), write.verb, write.resource);
+        let slack = self.recording.slack_ms as i64;
+        for lane in self.lanes_of(&write.by) {
+            let version = self.api.version();
+            self.deliver(lane, version);
+            let under_way: Vec<ObjectKey> = self.lanes[lane].turns.iter().map(|turn| turn.key.clone()).collect();
+            let ready = self.lanes[lane].ready(self.now + slack);
+            for key in under_way.into_iter().chain(ready) {
+                if self.is_refused(lane, &key, &write, slack) {
+                    return Ok(());
+                }
+            }
+        }
+        Err(format!("{words}: no controller of ours asks for it"))
+    }
+
+    fn is_refused(&mut self, lane: usize, key: &ObjectKey, write: &Write, slack: i64) -> bool {
+        let mut trial = self.lanes[lane].clone();
+        let now = self.instant(self.now);
+        let mut events = Vec::new();
+        if !trial.turns.iter().any(|turn| turn.key == *key) {
+            events.extend(trial.begin(key, now, slack));
+        }
+        let Some(place) = trial.turns.iter().position(|turn| turn.key == *key) else { return false };
+        let alike = |(_, request): &&(usize, Request)| is_alike(request, write, &self.names);
+        let Some((slot, request)) = trial.turns[place].parked.iter().find(alike).cloned() else { return false };
+        let mut ahead = self.ahead();
+        let result = perform(&mut ahead.api, &mut ahead.random, &request, None, now);
+        let Err(error) = result else { return false };
+        if error.code() != write.code {
+            return false;
+        }
+        let turn = &mut trial.turns[place];
+        turn.parked.retain(|(it, _)| *it != slot);
+        turn.outcomes[slot] = Some(Err(error));
+        events.extend(trial.go_on(key, now));
+        self.lanes[lane] = trial;
+        self.tell(events);
+        true
+    }
+}
+
+/// Answers all parked requests of a turn, if each of them is refused or changes nothing.
+fn is_vain(lane: &mut Lane, place: usize, ahead: &mut Ahead, now: Instant) -> bool {
+    let turn = &mut lane.turns[place];
+    for (slot, request) in std::mem::take(&mut turn.parked) {
+        let mut trial = ahead.clone();
+        match perform(&mut trial.api, &mut trial.random, &request, None, now) {
+            Ok(answer) if answer.outcome != Effect::Unchanged => return false,
+            result => turn.outcomes[slot] = Some(result.map(Some)),
+        }
+    }
+    true
+}
+
+/// Lets a turn go on to its end, if nothing comes of it. Returns the Events it published.
+fn run_out(
+    lane: &mut Lane,
+    key: &ObjectKey,
+    ahead: &mut Ahead,
+    now: Instant,
+) -> Option<Vec<loopscope_engine::apiserver::EventDraft>> {
+    let mut events = Vec::new();
+    while let Some(place) = lane.turns.iter().position(|turn| turn.key == *key) {
+        if !is_vain(lane, place, ahead, now) {
+            return None;
+        }
+        events.extend(lane.go_on(key, now));
+    }
+    Some(events)
+}
+
+impl Works<'_> {
+    /// A turn from which nothing may come. The error tells what would.
+    pub fn quiet_turn(&mut self, lane: usize, key: &ObjectKey) -> Result<(), String> {
+        let now = self.instant(self.now);
+        let mut trial = self.lanes[lane].clone();
+        let mut events = Vec::new();
+        if !trial.turns.iter().any(|turn| turn.key == *key) {
+            events.extend(trial.begin(key, now, 0));
+        }
+        let wanted: Vec<String> =
+            trial.turns.iter().filter(|turn| turn.key == *key).flat_map(|turn| &turn.parked).map(|(_, it)| self.in_full(it)).collect();
+        match run_out(&mut trial, key, &mut self.ahead(), now) {
+            Some(more) => {
+                events.extend(more);
+                self.lanes[lane] = trial;
+                self.tell(events);
+                Ok(())
+            }
+            None => Err(wanted.join(", ")),
+        }
+    }
+
+    /// A request with what it would change.
+    fn in_full(&self, request: &Request) -> String {
+        let words = describe(request);
+        let (Verb::UpdateStatus(object) | Verb::Update(object)) = &request.verb else { return words };
+        let Some(live) = self.api.objects().get(&object.key()) else { return words };
+        let (before, after) = (live.to_value(), object.to_value());
+        match first_change("", &before, &after) {
+            Some(change) => format!("{words} ({change})"),
+            None => words,
+        }
+    }
+}
+
+fn first_change(path: &str, before: &Value, after: &Value) -> Option<String> {
+    match (before, after) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
+            let mut keys = keys.into_iter().filter(|key| *key != "resourceVersion");
+            keys.find_map(|key| first_change(&format!("{path}.{key}"), &before[key], &after[key]))
+        }
+        _ if before == after => None,
+        _ => Some(format!("{} from {before} to {after}", path.trim_start_matches('.'))),
+    }
+}

@@ -1,0 +1,135 @@
+//! The Events that controllers publish about their objects.
+//!
+//! Before an Event is sent, client-go's correlator (`tools/record/events_cache.go`, v1.36) puts similar ones together
+//! and drops those of a component that says too much of one object. The engine's Events are compared after that.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::works::{Told, Works};
+
+/// Ten Events that differ in their message alone become one.
+const SIMILAR: usize = 10;
+const SIMILAR_WITHIN: i64 = 600_000;
+/// Events of one component about one object: so many at once, then one in so many ms.
+const BURST: f64 = 25.0;
+const REFILL: f64 = 300_000.0;
+const COMBINED: &str = "(combined from similar events): ";
+
+/// Whose Events are compared, as they name themselves.
+const COMPONENTS: &[&str] = &[
+    "deployment-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+    "daemonset-controller",
+    "job-controller",
+    "node-controller",
+    "taint-eviction-controller",
+    "endpoint-slice-controller",
+    "controllermanager",
+];
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Said {
+    reason: String,
+    message: String,
+}
+
+type Course = BTreeMap<(String, String), Vec<Said>>;
+
+#[derive(Default)]
+struct Correlator {
+    similar: BTreeMap<(String, String, String), (i64, VecDeque<String>)>,
+    buckets: BTreeMap<(String, String), (f64, i64)>,
+}
+
+impl Correlator {
+    /// What is sent of an Event: its message, or nothing.
+    fn pass(&mut self, t: i64, component: &str, about: &str, reason: &str, message: &str) -> Option<String> {
+        let key = (component.to_string(), about.to_string(), reason.to_string());
+        let (last, known) = self.similar.entry(key).or_insert((t, VecDeque::new()));
+        if t - *last > SIMILAR_WITHIN {
+            known.clear();
+        }
+        *last = t;
+        if !known.iter().any(|it| it == message) {
+            known.push_back(message.to_string());
+        }
+        let message = if known.len() < SIMILAR {
+            message.to_string()
+        } else {
+            known.pop_front();
+            format!("{COMBINED}{message}")
+        };
+        let (tokens, since) = self.buckets.entry((component.to_string(), about.to_string())).or_insert((BURST, t));
+        *tokens = (*tokens + (t - *since) as f64 / REFILL).min(BURST);
+        *since = t;
+        if *tokens < 1.0 {
+            return None;
+        }
+        *tokens -= 1.0;
+        Some(message)
+    }
+}
+
+impl Works<'_> {
+    /// The same Events about each object by each component, in the same order.
+    pub fn compare_events(&self) -> Result<(), String> {
+        let (ours, theirs) = (self.our_events(), self.their_events());
+        let keys: BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
+        for key in keys {
+            let none = Vec::new();
+            let (ours, theirs) = (ours.get(key).unwrap_or(&none), theirs.get(key).unwrap_or(&none));
+            let place = (0..ours.len().max(theirs.len())).find(|it| ours.get(*it) != theirs.get(*it));
+            if let Some(place) = place {
+                let told = |list: &[Said]| match list.get(place) {
+                    Some(it) => format!("{} \"{}\"", it.reason, it.message),
+                    None => "nothing".into(),
+                };
+                return Err(format!(
+                    "Event {} of {} about {} is {}, recorded {}",
+                    place + 1,
+                    key.0,
+                    key.1,
+                    told(ours),
+                    told(theirs)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn our_events(&self) -> Course {
+        let mut course = Course::new();
+        let mut correlator = Correlator::default();
+        for Told { t, event } in &self.told {
+            let about = self.names.theirs(&event.about.to_string());
+            let message = self.names.theirs(&event.message);
+            if let Some(message) = correlator.pass(*t, event.component, &about, event.reason, &message) {
+                let message = without_pod(event.reason, &message);
+                let said = Said { reason: event.reason.into(), message };
+                course.entry((event.component.into(), about)).or_default().push(said);
+            }
+        }
+        course
+    }
+
+    fn their_events(&self) -> Course {
+        let mut course = Course::new();
+        let mut events: Vec<_> = self.recording.events.iter().collect();
+        events.sort_by_key(|event| event.rv);
+        for event in events.into_iter().filter(|event| COMPONENTS.contains(&event.component.as_str())) {
+            let message = without_pod(&event.reason, &event.message);
+            let said = Said { reason: event.reason.clone(), message };
+            course.entry((event.component.clone(), event.about.clone())).or_default().push(said);
+        }
+        course
+    }
+}
+
+/// Requests that are sent at once are told of in any order: which pod it was is compared with the write itself.
+fn without_pod(reason: &str, message: &str) -> String {
+    match message.rsplit_once(' ') {
+        Some((words, _)) if matches!(reason, "SuccessfulCreate" | "SuccessfulDelete") => words.to_string(),
+        _ => message.to_string(),
+    }
+}
