@@ -37,6 +37,8 @@ pub enum Planned {
 pub struct Plan {
     pub deployment: Rc<Deployment>,
     sets: Vec<Rc<ReplicaSet>>,
+    /// As they were found: the status at the end of a turn does not know of the sizes that the turn has written.
+    found: Vec<Rc<ReplicaSet>>,
     /// The name of the ReplicaSet of the present template, once there is one.
     new: Option<crate::api::Name>,
     writes: VecDeque<Planned>,
@@ -71,7 +73,8 @@ impl Plan {
         sort_by(&mut sets, |a, b| by_creation(a, b));
         let new = find_new_set(deployment, &sets).map(|set| set.metadata.name.clone());
         let reason = Reason::Matches(deployment.spec.wanted());
-        Self { deployment: Rc::clone(deployment), sets, new, writes: VecDeque::new(), reason, is_status_done: false }
+        let (deployment, found, writes) = (Rc::clone(deployment), sets.clone(), VecDeque::new());
+        Self { deployment, sets, found, new, writes, reason, is_status_done: false }
     }
 
     fn new_set(&self) -> Option<&Rc<ReplicaSet>> {
@@ -146,6 +149,7 @@ impl Plan {
         let set = Rc::new(set);
         self.new = Some(set.metadata.name.clone());
         self.sets.push(Rc::clone(&set));
+        self.found.push(Rc::clone(&set));
         self.writes.push_back(Planned::Create(Rc::clone(&set)));
         let created = format!("Created new replica set \"{}\"", set.metadata.name);
         self.note_revision(next, "NewReplicaSetCreated", created, now, true);
@@ -373,10 +377,10 @@ impl Plan {
     }
 
     fn status(&self, now: Timestamp) -> DeploymentStatus {
-        let new = self.new_set().map(|set| &**set);
-        let mut status = status::calculate(&self.deployment, &self.sets, new, now);
+        let new = self.found.iter().find(|set| self.is_new(set)).map(|set| &**set);
+        let mut status = status::calculate(&self.deployment, &self.found, new, now);
         if !matches!(self.reason, Reason::Paused | Reason::Deleting) {
-            status::judge_progress(&self.deployment, &mut status, &self.sets, new, now);
+            status::judge_progress(&self.deployment, &mut status, &self.found, new, now);
         }
         status
     }
@@ -384,7 +388,13 @@ impl Plan {
     /// Takes over what a write returned.
     pub fn accept(&mut self, sent: &Planned, object: Object) {
         match (sent, object) {
-            (Planned::Status(..), Object::Deployment(deployment)) => self.deployment = deployment,
+            // The real controller throws the answer away: a second status in the same turn is refused, and the turn
+            // tried again (`getNewReplicaSet`, `checkPausedConditions`).
+            (Planned::Status(..), Object::Deployment(mut written)) => {
+                let version = self.deployment.metadata.resource_version;
+                Rc::make_mut(&mut written).metadata.resource_version = version;
+                self.deployment = written;
+            }
             (
                 Planned::Create(_) | Planned::Resize { .. } | Planned::Annotate(_) | Planned::Adopt(_),
                 Object::ReplicaSet(written),

@@ -1,17 +1,19 @@
 //! A write of the recording's controllers, and the same one of ours.
 
 use loopscope_engine::api::{Kind, Object, ObjectKey};
-use loopscope_engine::apiserver::{ApiServer, Effect, Request, Verb};
+use loopscope_engine::apiserver::{ApiServer, Change, Effect, Request, Verb};
 use loopscope_engine::client::Outcome;
-use loopscope_engine::sim::Random;
+use loopscope_engine::sim::{Key, Random};
 use serde_json::Value;
 
 use super::compare::{Part, difference};
-use super::course::{Deed, Step, kind_of, subject};
+use super::course::{Deed, Places, Step, kind_of, subject};
 use super::lane::{Instant, Lane};
 use super::names::Names;
 use super::works::{Works, perform};
 use crate::conformance::recording::Write;
+
+const OTHER: &str = "ours wants to";
 
 /// Our API server as it would go on.
 #[derive(Clone)]
@@ -29,12 +31,42 @@ struct Forecast {
     reason: Option<String>,
 }
 
+/// For a beginning of a turn that answers a step.
+struct Search<'a> {
+    index: usize,
+    subject: Option<&'a str>,
+    best: Option<Beginning>,
+    reason: Option<String>,
+}
+
+/// The kind that a controller writes the status of, or else writes most.
+fn own_kind(by: &str) -> Option<Kind> {
+    Some(match by {
+        "controller/deployment-controller" => Kind::Deployment,
+        "controller/replicaset-controller" => Kind::ReplicaSet,
+        "controller/statefulset-controller" => Kind::StatefulSet,
+        "controller/daemon-set-controller" => Kind::DaemonSet,
+        "controller/job-controller" => Kind::Job,
+        "controller/endpointslice-controller" => Kind::EndpointSlice,
+        "controller/disruption-controller" => Kind::PodDisruptionBudget,
+        _ => return None,
+    })
+}
+
 /// A beginning of a turn.
 struct Beginning {
     lane: Lane,
     key: ObjectKey,
     t: i64,
     answered: usize,
+    is_whole: bool,
+}
+
+/// What ours would write instead of the same is told before what it would write besides.
+fn better(reason: &mut Option<String>, error: String) {
+    if reason.as_ref().is_none_or(|known| known.starts_with(OTHER) || !error.starts_with(OTHER)) {
+        *reason = Some(error);
+    }
 }
 
 /// A request in the words of the audit log.
@@ -66,17 +98,37 @@ fn is_alike(request: &Request, write: &Write, names: &Names) -> bool {
     same_verb && resource == Some(&write.resource) && (name.is_empty() || is_hashed || name == names.ours(&write.name))
 }
 
-/// A new object gets the letters of the recorded one.
-fn prepared(request: &Request, write: &Write, names: &mut Names) -> Request {
+/// A new object gets the letters of the recorded one. Where a ReplicaSet lists pods that are equal in all that ranks
+/// them, chance decides in which order: ours lists by a hash of names, and its pods get further letters that put them
+/// into the order in which the recording's went.
+fn prepared(request: &Request, write: &Write, names: &mut Names, places: &Places) -> Request {
     let mut request = request.clone();
     if let Verb::Create(object) = &mut request.verb {
         if matches!(object.kind(), Kind::ReplicaSet | Kind::ControllerRevision) {
             names.learn(&write.name, &object.meta().name.clone());
         } else if object.meta().name.is_empty() {
-            object.meta_mut().name = names.ours(&write.name).as_str().into();
+            let mut name = names.ours(&write.name);
+            if let Some((place, of)) = places.get(&write.name) {
+                name = placed(object, &name, *place, *of);
+                names.learn(&write.name, &name);
+            }
+            object.meta_mut().name = name.as_str().into();
         }
     }
     request
+}
+
+/// A name that begins like this one and stands at a place among so many.
+fn placed(object: &Object, name: &str, place: usize, of: usize) -> String {
+    const LETTERS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
+    let letter = |n: usize| char::from(LETTERS[n % LETTERS.len()]);
+    let names = (0..8_000).map(|n| format!("{name}{}{}{}", letter(n / 400), letter(n / 20), letter(n)));
+    let stands_at = |name: &String| {
+        let order = ObjectKey::new(object.kind(), object.meta().namespace.clone(), name.as_str()).rank() & 0xff_ffff_ffff_ffff;
+        (u128::from(order) * of as u128 >> 56) as usize == place
+    };
+    let mut names = names.filter(stands_at);
+    names.next().unwrap_or_else(|| name.to_string())
 }
 
 /// The node that a pod is made for (DaemonSets).
@@ -159,7 +211,7 @@ impl Works<'_> {
         for (slot, request) in parked {
             match self.fits(request, index, &mut ahead.clone(), part) {
                 Ok(_) => return Ok(*slot),
-                Err(error) => reason = Some(error),
+                Err(error) => better(&mut reason, error),
             }
         }
         Err(reason)
@@ -170,7 +222,7 @@ impl Works<'_> {
         let step = &self.course.steps[index];
         let write = self.write(step);
         if !is_alike(request, write, &ahead.names) {
-            return Err(format!("ours wants to {}", describe(request)));
+            return Err(format!("{OTHER} {}", describe(request)));
         }
         let record = self.record(step);
         if let (Verb::Create(object @ Object::Pod(_)), Some(_)) = (&request.verb, record)
@@ -182,7 +234,7 @@ impl Works<'_> {
                 return Err(format!("ours makes a pod for {node}, the recording for {}", bound.unwrap_or_default()));
             }
         }
-        let request = prepared(request, write, &mut ahead.names);
+        let request = prepared(request, write, &mut ahead.names, &self.course.places);
         let now = self.instant(self.now);
         let answer = perform(&mut ahead.api, &mut ahead.random, &request, record, now);
         let answer = answer.map_err(|error| format!("ours is refused: {}", error.message))?;
@@ -205,7 +257,7 @@ impl Works<'_> {
         let turn = &mut self.lanes[lane].turns[place.ok_or("no such turn")?];
         let at = turn.parked.iter().position(|(it, _)| *it == slot).ok_or("no such request")?;
         let (_, request) = turn.parked.remove(at);
-        let request = prepared(&request, &write, &mut self.names);
+        let request = prepared(&request, &write, &mut self.names, &self.course.places);
         let record = self.record(&step);
         let result = self.execute(&request, record);
         let outcome = result.map(Some);
@@ -240,32 +292,14 @@ impl Works<'_> {
     /// Begins a turn at the watch event from which on it answers most.
     fn begin_with(&mut self, lane: usize, index: usize, subject: Option<&str>) -> Result<(), Option<String>> {
         let slack = self.recording.slack_ms as i64;
-        let latest = self.api.version();
-        let mut probe = self.lanes[lane].clone();
-        let mut best: Option<Beginning> = None;
-        let mut reason = None;
-        'search: loop {
-            // The last moment at which this was the newest that it had heard.
-            let until = self.heard_at.get(probe.version as usize + 1).copied().unwrap_or(self.now);
-            let t = until.min(self.now).max(self.heard_at[probe.version as usize]);
-            for key in probe.ready(t + slack) {
-                if subject.is_some_and(|it| *it != key.to_string()) {
-                    continue;
-                }
-                let forecast = self.foresee(probe.clone(), &key, index, t, subject.is_some());
-                reason = forecast.reason.or(reason);
-                if forecast.answered > best.as_ref().map_or(0, |it| it.answered) {
-                    best = Some(Beginning { lane: probe.clone(), key, t, answered: forecast.answered });
-                }
-                if forecast.is_whole && forecast.answered > 0 {
-                    break 'search;
-                }
-            }
-            let Some(change) = self.api.change(probe.version + 1).filter(|_| probe.version < latest) else { break };
-            let t = self.heard_at[change.version as usize];
-            probe.hear(change, t);
+        let mut search = Search { index, subject, best: None, reason: None };
+        if !self.search_in_order(self.lanes[lane].clone(), &mut search) {
+            self.search_out_of_order(&self.lanes[lane], &mut search);
         }
-        let Some(found) = best else { return Err(reason) };
+        let Some(found) = search.best else { return Err(search.reason) };
+        if std::env::var_os("DRIVEN_LOG").is_some() {
+            println!("t={} begin {} v{} answered {} for rv {} (latest {})", found.t, found.key, found.lane.version, found.answered, self.course.steps[index].rv, self.api.version());
+        }
         self.lanes[lane] = found.lane;
         let now = self.instant(found.t);
         let events = self.lanes[lane].begin(&found.key, now, slack);
@@ -274,6 +308,63 @@ impl Works<'_> {
             Ok(true) => Ok(()),
             Ok(false) => Err(Some("the turn ended".into())),
             Err(error) => Err(Some(error)),
+        }
+    }
+
+    /// All informers have heard as much. Says whether a turn answers all that it wants to write.
+    fn search_in_order(&self, mut probe: Lane, search: &mut Search<'_>) -> bool {
+        loop {
+            // The last moment at which this was the newest that it had heard.
+            let until = self.heard_at.get(probe.version as usize + 1).copied().unwrap_or(self.now);
+            let t = until.min(self.now).max(self.heard_at[probe.version as usize]);
+            self.consider(&probe, t, search);
+            let Some(change) = self.api.change(probe.version + 1) else {
+                return search.best.as_ref().is_some_and(|it| it.is_whole);
+            };
+            let t = self.heard_at[change.version as usize];
+            probe.hear(change, t);
+        }
+    }
+
+    /// One kind's informer has heard more than the others, or less.
+    fn search_out_of_order(&self, from: &Lane, search: &mut Search<'_>) {
+        let Some(kind) = own_kind(from.by) else { return };
+        let changes = (from.version + 1..).map_while(|version| self.api.change(version));
+        let (own, other): (Vec<_>, Vec<_>) =
+            changes.filter(|it| !from.has_heard(it)).partition(|change| change.key.kind == kind);
+        let at = |change: &Change| self.heard_at[change.version as usize];
+        let mut row = from.clone();
+        for next in std::iter::once(None).chain(other.iter().map(Some)) {
+            if let Some(change) = next {
+                row.hear_ahead(change, at(change));
+            }
+            let heard = next.map_or(self.heard_at[from.version as usize], |change| at(change));
+            let mut probe = row.clone();
+            for next in std::iter::once(None).chain(own.iter().map(Some)) {
+                if let Some(change) = next {
+                    probe.hear_ahead(change, at(change));
+                }
+                let t = next.map_or(heard, |change| at(change).max(heard)).min(self.now);
+                self.consider(&probe, t, search);
+            }
+        }
+    }
+
+    /// Looks what turns would answer that began now.
+    fn consider(&self, probe: &Lane, t: i64, search: &mut Search<'_>) {
+        for key in probe.ready(t + self.recording.slack_ms as i64) {
+            if search.subject.is_some_and(|it| *it != key.to_string()) {
+                continue;
+            }
+            let forecast = self.foresee(probe.clone(), &key, search.index, t, search.subject.is_some());
+            if let Some(reason) = forecast.reason {
+                better(&mut search.reason, reason);
+            }
+            let worth = (forecast.is_whole, forecast.answered);
+            if forecast.answered > 0 && search.best.as_ref().is_none_or(|it| worth > (it.is_whole, it.answered)) {
+                let (is_whole, answered) = worth;
+                search.best = Some(Beginning { lane: probe.clone(), key, t, answered, is_whole });
+            }
         }
     }
 
@@ -303,7 +394,7 @@ impl Works<'_> {
                             found = Some((*slot, outcome, trial));
                             break;
                         }
-                        Err(error) => forecast.reason = Some(error),
+                        Err(error) => better(&mut forecast.reason, error),
                     }
                 }
                 let Some((slot, outcome, trial)) = found else { break };
@@ -324,6 +415,9 @@ impl Works<'_> {
             lane.go_on(key, self.instant(self.now));
         }
         forecast.is_whole = true;
+        if forecast.answered == 0 {
+            forecast.reason.get_or_insert_with(|| "ours finds nothing to write".into());
+        }
         forecast
     }
 
@@ -356,7 +450,12 @@ impl Works<'_> {
         }
         let Some(place) = trial.turns.iter().position(|turn| turn.key == *key) else { return false };
         let alike = |(_, request): &&(usize, Request)| is_alike(request, write, &self.names);
-        let Some((slot, request)) = trial.turns[place].parked.iter().find(alike).cloned() else { return false };
+        let Some((slot, mut request)) = trial.turns[place].parked.iter().find(alike).cloned() else { return false };
+        // The message names the pod that there would have been.
+        let named = write.error.as_deref().and_then(|it| it.split('"').nth(1));
+        if let (Verb::Create(object), Some(named)) = (&mut request.verb, named) {
+            object.meta_mut().name = self.names.ours(named).as_str().into();
+        }
         let mut ahead = self.ahead();
         let result = perform(&mut ahead.api, &mut ahead.random, &request, None, now);
         let Err(error) = result else { return false };

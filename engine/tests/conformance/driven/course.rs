@@ -34,8 +34,13 @@ pub struct Step {
     pub record: Option<usize>,
 }
 
+/// The place of each pod among those of its owner, in the order of their ends, and how many they are.
+pub type Places = BTreeMap<String, (usize, usize)>;
+
 pub struct Course {
     pub steps: Vec<Step>,
+    /// Of pods of ReplicaSets, where the recording chose among equals.
+    pub places: Places,
     /// For each controller and object that its turns are about, the steps of its writes.
     pub turns: BTreeMap<(String, String), Vec<usize>>,
 }
@@ -78,13 +83,48 @@ impl Course {
         builder.place_untraced();
         builder.steps.sort_by_key(|step| step.rv);
         builder.place_unversioned();
-        let mut course = Self { steps: builder.steps, turns: BTreeMap::new() };
+        let places = if recording.ties.is_empty() { Places::new() } else { places(recording) };
+        let mut course = Self { steps: builder.steps, places, turns: BTreeMap::new() };
         for (index, step) in course.steps.iter().enumerate() {
             let Deed::Written(write) = step.deed else { continue };
             let key = (recording.writes[write].by.clone(), subject(recording, step).unwrap_or_default());
             course.turns.entry(key).or_default().push(index);
         }
         Ok(course)
+    }
+}
+
+fn places(recording: &Recording) -> Places {
+    let mut ends: BTreeMap<String, Vec<(u64, &str)>> = BTreeMap::new();
+    for pod in recording.trace.iter().filter(|it| it.kind == "Pod" && it.change == ChangeType::Added) {
+        let Some((kind, owner)) = controller(&pod.fields) else { continue };
+        let is_end = |it: &&Change| {
+            it.kind == "Pod" && it.name == pod.name && (it.change == ChangeType::Deleted || it.fields.contains_key("deletionMs"))
+        };
+        let end = recording.trace.iter().find(is_end).map_or(u64::MAX, |it| it.rv);
+        if kind == "ReplicaSet" {
+            ends.entry(owner).or_default().push((end, &pod.name));
+        }
+    }
+    let mut places = Places::new();
+    for mut pods in ends.into_values() {
+        pods.sort_unstable();
+        let of = pods.len();
+        places.extend(pods.into_iter().enumerate().map(|(place, (_, name))| (name.to_string(), (place, of))));
+    }
+    places
+}
+
+fn target_kind(op: &Op) -> Option<&str> {
+    match op {
+        Op::Create { target, .. }
+        | Op::Apply { target, .. }
+        | Op::Patch { target, .. }
+        | Op::Replace { target, .. }
+        | Op::Scale { target, .. }
+        | Op::Delete { target, .. } => Some(&target.kind),
+        Op::Cordon { .. } | Op::Uncordon { .. } => Some("Node"),
+        _ => None,
     }
 }
 
@@ -164,12 +204,16 @@ impl<'a> Builder<'a> {
     /// Finds out who caused a record of the trace.
     fn place(&mut self, index: usize) -> Result<(), String> {
         let change = &self.recording.trace[index];
-        if let Some(action) = self.action_by_rv.get(&change.rv).copied() {
+        // The answer to what changed nothing has an older version.
+        let is_near = |from: u64, to: u64| from <= change.t + 5 && change.t <= to + 1_000;
+        let near_action = |index: &usize| is_near(self.recording.actions[*index].t, self.recording.actions[*index].t);
+        let near_write = |index: &usize| is_near(self.recording.writes[*index].t, self.recording.writes[*index].done_ms);
+        if let Some(action) = self.action_by_rv.get(&change.rv).copied().filter(near_action) {
             self.take_action(action);
             self.push(change.rv, self.recording.actions[action].t, Deed::Action(action), Some(index));
             return Ok(());
         }
-        if let Some(write) = self.by_rv.get(&change.rv).copied() {
+        if let Some(write) = self.by_rv.get(&change.rv).copied().filter(near_write) {
             return self.place_write(index, write);
         }
         if self.is_of_eviction(change) {
@@ -257,7 +301,9 @@ impl<'a> Builder<'a> {
         let traced: Vec<u64> = self.steps.iter().map(|step| step.rv).collect();
         let is_traced = |rv: u64| traced.contains(&rv);
         for (index, action) in self.recording.actions.iter().enumerate() {
-            if let Some(rv) = action.result.and_then(|it| it.rv).filter(|rv| !is_traced(*rv))
+            let is_traced_kind = |kind: &str| self.recording.trace.iter().any(|it| it.kind == kind);
+            let has_effect = !target_kind(&action.op).is_some_and(is_traced_kind);
+            if let Some(rv) = action.result.and_then(|it| it.rv).filter(|rv| has_effect && !is_traced(*rv))
                 && self.take_action(index)
             {
                 self.push(rv, action.t, Deed::Action(index), None);

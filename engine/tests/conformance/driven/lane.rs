@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use loopscope_engine::api::{ObjectKey, Timestamp};
+use loopscope_engine::api::{Kind, ObjectKey, Timestamp};
 use loopscope_engine::apiserver::{Change, ChangeKind, EventDraft, Objects, Request};
 use loopscope_engine::client::{Action, AnyReconciler, Context, Next, Outcome, Step};
 use loopscope_engine::sim::{Millis, Time};
@@ -47,8 +47,10 @@ pub struct Lane {
     pub by: &'static str,
     pub reconciler: AnyReconciler,
     pub cache: Objects,
-    /// The version up to which it has heard.
+    /// The version up to which it has heard of everything.
     pub version: u64,
+    /// Of some kinds it may have heard more: each has an informer of its own.
+    ahead: Vec<(Kind, u64)>,
     /// Keys that ask for a turn, in order.
     pub dirty: Vec<ObjectKey>,
     /// Keys that ask for one later.
@@ -64,6 +66,7 @@ impl Lane {
             reconciler,
             cache: Objects::default(),
             version: 0,
+            ahead: Vec::new(),
             dirty: Vec::new(),
             delayed: Vec::new(),
             failures: Vec::new(),
@@ -71,9 +74,36 @@ impl Lane {
         }
     }
 
-    /// A watch tells of a change.
+    /// Whether its informer of the kind has told of a change.
+    pub fn has_heard(&self, change: &Change) -> bool {
+        let known = self.ahead.iter().find(|(kind, _)| *kind == change.key.kind).map_or(0, |(_, version)| *version);
+        change.version <= self.version.max(known)
+    }
+
+    /// A watch tells of a change that comes next of all.
     pub fn hear(&mut self, change: &Change, t: i64) {
+        if !self.has_heard(change) {
+            self.take_in(change, t);
+        }
         self.version = change.version;
+    }
+
+    /// A watch tells of a change that comes next of its kind.
+    pub fn hear_ahead(&mut self, change: &Change, t: i64) {
+        if self.has_heard(change) {
+            return;
+        }
+        self.ahead.retain(|(kind, _)| *kind != change.key.kind);
+        self.ahead.push((change.key.kind, change.version));
+        self.take_in(change, t);
+    }
+
+    /// A list tells of an object.
+    pub fn list(&mut self, change: &Change, t: i64) {
+        self.take_in(change, t);
+    }
+
+    fn take_in(&mut self, change: &Change, t: i64) {
         match change.kind {
             ChangeKind::Deleted => drop(self.cache.remove(&change.key)),
             _ => drop(self.cache.put(change.key.clone(), change.object.clone())),

@@ -189,7 +189,7 @@ impl<'a> Works<'a> {
                     at: time(self.now),
                     cause: Seq(0),
                 };
-                lane.hear(&change, self.now);
+                lane.list(&change, self.now);
             }
             lane.version = version;
         }
@@ -223,6 +223,9 @@ impl<'a> Works<'a> {
     fn complete(&self, node: &mut Value) {
         let name = node["metadata"]["name"].as_str().unwrap_or_default();
         let first = self.recording.trace.iter().find(|it| it.kind == "Node" && it.name == name);
+        if let Some(annotations) = first.and_then(|it| it.fields.get("annotations")) {
+            node["metadata"]["annotations"] = annotations.clone();
+        }
         let Some(told) = first.and_then(|it| it.fields.get("conditions")).and_then(Value::as_array) else { return };
         let time = |ms: &Value| {
             let time = ms.as_i64().map(|ms| Timestamp::from_millis(self.recording.started_at + ms));
