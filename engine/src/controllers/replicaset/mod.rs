@@ -35,6 +35,8 @@ pub struct Turn {
     stage: Stage,
     seen: Option<Seen>,
     failure: Option<String>,
+    /// The status was refused once, since the ReplicaSet was older than thought.
+    has_retried: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -86,7 +88,7 @@ impl Reconciler for ReplicaSetController {
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {
-        Turn { stage: Stage::Observe, seen: None, failure: None }
+        Turn { stage: Stage::Observe, seen: None, failure: None, has_retried: false }
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
@@ -290,9 +292,18 @@ impl ReplicaSetController {
         }
     }
 
+    /// A status that comes too late for the version it was meant for is sent once more for the newest one
+    /// (`statusUpdateRetries`).
     fn finish(&mut self, _context: &Context<'_>, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
-        let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err()).map(|error| error.message.clone());
-        finish(turn, refused)
+        let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err());
+        if refused.is_some_and(|error| error.code() == 409)
+            && !std::mem::replace(&mut turn.has_retried, true)
+            && let Some(seen) = &mut turn.seen
+        {
+            Rc::make_mut(&mut seen.set).metadata.resource_version = 0;
+            return self.status_step(turn);
+        }
+        finish(turn, refused.map(|error| error.message.clone()))
     }
 }
 

@@ -28,6 +28,8 @@ struct Forecast {
     answered: usize,
     /// All that the turn wants to write is in the recording.
     is_whole: bool,
+    /// No request of it is refused.
+    is_smooth: bool,
     reason: Option<String>,
 }
 
@@ -58,8 +60,8 @@ struct Beginning {
     lane: Lane,
     key: ObjectKey,
     t: i64,
-    answered: usize,
-    is_whole: bool,
+    /// Whether all that the turn writes is in the recording, how much that is, and whether nothing is refused.
+    worth: (bool, usize, bool),
 }
 
 /// What ours would write instead of the same is told before what it would write besides.
@@ -162,14 +164,20 @@ impl Works<'_> {
         let subject = subject(self.recording, &step).map(|it| self.names.ours(&it));
         self.tick_for(&write.by);
         let mut reason = None;
-        for lane in self.lanes_of(&write.by) {
+        let is_about = |works: &Self, lane: usize| {
+            let only = works.lanes[lane].only.as_ref();
+            only.is_none_or(|only| subject.as_ref().is_none_or(|it| *it == only.to_string()))
+        };
+        let mut lanes = self.lanes_of(&write.by);
+        lanes.retain(|lane| is_about(self, *lane));
+        for lane in lanes.iter().copied() {
             match self.go_on_with(lane, index, subject.as_deref()) {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
                 Err(error) => reason = Some(error),
             }
         }
-        for lane in self.lanes_of(&write.by) {
+        for lane in lanes {
             match self.begin_with(lane, index, subject.as_deref()) {
                 Ok(()) => return Ok(()),
                 Err(error) => reason = error.or(reason),
@@ -181,19 +189,20 @@ impl Works<'_> {
 
     /// Takes a request of a turn under way. Says whether there was one.
     fn go_on_with(&mut self, lane: usize, index: usize, subject: Option<&str>) -> Result<bool, String> {
-        let mut reason = None;
-        for place in 0..self.lanes[lane].turns.len() {
-            let turn = &self.lanes[lane].turns[place];
-            let key = turn.key.clone();
-            if subject.is_some_and(|it| *it != key.to_string()) {
-                continue;
-            }
-            match self.find(&turn.parked, index, &self.ahead(), Part::All) {
-                Ok(slot) => return self.send(lane, &key, slot, index).map(|()| true),
-                Err(error) => reason = error.or(reason),
-            }
-            if subject.is_some() && !self.give_up(lane, &key) {
-                return Err(reason.unwrap_or_else(|| "a turn is under way".into()));
+        let keys: Vec<ObjectKey> = self.lanes[lane].turns.iter().map(|turn| turn.key.clone()).collect();
+        for key in keys.into_iter().filter(|key| subject.is_none_or(|it| *it == key.to_string())) {
+            while let Some(turn) = self.lanes[lane].turns.iter().find(|turn| turn.key == key) {
+                let reason = match self.find(&turn.parked, index, &self.ahead(), Part::All) {
+                    Ok(slot) => return self.send(lane, &key, slot, index).map(|()| true),
+                    Err(reason) => reason,
+                };
+                if self.give_up(lane, &key) {
+                    continue;
+                }
+                if subject.is_some() {
+                    return Err(reason.unwrap_or_else(|| "a turn is under way".into()));
+                }
+                break;
             }
         }
         Ok(false)
@@ -280,10 +289,15 @@ impl Works<'_> {
         self.tell(events);
     }
 
-    /// Ends a turn whose requests come to nothing; false where one of them would be carried out.
-    pub fn give_up(&mut self, lane: usize, key: &ObjectKey) -> bool {
+    /// Gives a turn its answers, if all of its requests come to nothing; false where one of them would be carried out.
+    fn give_up(&mut self, lane: usize, key: &ObjectKey) -> bool {
+        let now = self.instant(self.now);
         let mut trial = self.lanes[lane].clone();
-        let Some(events) = run_out(&mut trial, key, &mut self.ahead(), self.instant(self.now)) else { return false };
+        let Some(place) = trial.turns.iter().position(|turn| turn.key == *key) else { return false };
+        if !is_vain(&mut trial, place, &mut self.ahead(), now) {
+            return false;
+        }
+        let events = trial.go_on(key, now);
         self.lanes[lane] = trial;
         self.tell(events);
         true
@@ -298,7 +312,7 @@ impl Works<'_> {
         }
         let Some(found) = search.best else { return Err(search.reason) };
         if std::env::var_os("DRIVEN_LOG").is_some() {
-            println!("t={} begin {} v{} answered {} for rv {} (latest {})", found.t, found.key, found.lane.version, found.answered, self.course.steps[index].rv, self.api.version());
+            println!("t={} begin {} v{} answered {} for rv {} (latest {})", found.t, found.key, found.lane.version, found.worth.1, self.course.steps[index].rv, self.api.version());
         }
         self.lanes[lane] = found.lane;
         let now = self.instant(found.t);
@@ -319,7 +333,7 @@ impl Works<'_> {
             let t = until.min(self.now).max(self.heard_at[probe.version as usize]);
             self.consider(&probe, t, search);
             let Some(change) = self.api.change(probe.version + 1) else {
-                return search.best.as_ref().is_some_and(|it| it.is_whole);
+                return search.best.as_ref().is_some_and(|it| it.worth.0);
             };
             let t = self.heard_at[change.version as usize];
             probe.hear(change, t);
@@ -360,10 +374,15 @@ impl Works<'_> {
             if let Some(reason) = forecast.reason {
                 better(&mut search.reason, reason);
             }
-            let worth = (forecast.is_whole, forecast.answered);
-            if forecast.answered > 0 && search.best.as_ref().is_none_or(|it| worth > (it.is_whole, it.answered)) {
-                let (is_whole, answered) = worth;
-                search.best = Some(Beginning { lane: probe.clone(), key, t, answered, is_whole });
+            if std::env::var_os("DRIVEN_LOG").is_some() {
+                let mut trial = probe.clone();
+                trial.begin(&key, self.instant(t), self.recording.slack_ms as i64);
+                let wants: Vec<String> = trial.turns.iter().filter(|it| it.key == key).flat_map(|it| &it.parked).map(|(_, it)| describe(it)).collect();
+                println!("  candidate v{} t={t} {key}: whole {} answered {} wants {wants:?}", probe.version, forecast.is_whole, forecast.answered);
+            }
+            let worth = (forecast.is_whole, forecast.answered, forecast.is_smooth);
+            if forecast.answered > 0 && search.best.as_ref().is_none_or(|it| worth > it.worth) {
+                search.best = Some(Beginning { lane: probe.clone(), key, t, worth });
             }
         }
     }
@@ -376,7 +395,7 @@ impl Works<'_> {
         let all = self.course.turns.get(&about).map_or(&[][..], Vec::as_slice);
         let mut rest = all.iter().copied().filter(|it| *it >= index).peekable();
         let mut ahead = self.ahead();
-        let mut forecast = Forecast { answered: 0, is_whole: false, reason: None };
+        let mut forecast = Forecast { answered: 0, is_whole: false, is_smooth: true, reason: None };
         lane.begin(key, self.instant(t), self.recording.slack_ms as i64);
         while let Some(place) = lane.turns.iter().position(|turn| turn.key == *key) {
             while let Some(next) = rest.peek().copied() {
@@ -409,6 +428,7 @@ impl Works<'_> {
                 forecast.is_whole = forecast.answered > 0;
                 return forecast;
             }
+            forecast.is_smooth &= lane.turns[place].parked.is_empty();
             if !is_vain(&mut lane, place, &mut ahead, self.instant(self.now)) {
                 return forecast;
             }

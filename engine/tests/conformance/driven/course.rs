@@ -204,6 +204,9 @@ impl<'a> Builder<'a> {
     /// Finds out who caused a record of the trace.
     fn place(&mut self, index: usize) -> Result<(), String> {
         let change = &self.recording.trace[index];
+        if self.is_forced_by_action(index) {
+            return Ok(());
+        }
         // The answer to what changed nothing has an older version.
         let is_near = |from: u64, to: u64| from <= change.t + 5 && change.t <= to + 1_000;
         let near_action = |index: &usize| is_near(self.recording.actions[*index].t, self.recording.actions[*index].t);
@@ -234,6 +237,17 @@ impl<'a> Builder<'a> {
         }
         self.push(change.rv, change.t, Deed::Feed(index), Some(index));
         Ok(())
+    }
+
+    /// What is deleted without grace changes once more before it goes; the action is where it goes.
+    fn is_forced_by_action(&self, index: usize) -> bool {
+        let change = &self.recording.trace[index];
+        let is_last = change.changed.iter().any(|it| it == "deletionGraceSeconds")
+            && change.fields.get("deletionGraceSeconds").and_then(serde_json::Value::as_i64) == Some(0)
+            && change.change == ChangeType::Modified;
+        let mut later = self.recording.trace[index + 1..].iter();
+        let next = later.find(|it| it.kind == change.kind && it.name == change.name);
+        is_last && next.is_some_and(|it| it.change == ChangeType::Deleted && self.action_by_rv.contains_key(&it.rv))
     }
 
     fn place_write(&mut self, index: usize, write: usize) -> Result<(), String> {

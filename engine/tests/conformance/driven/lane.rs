@@ -1,4 +1,8 @@
-//! One control loop with its cache and queue, taking its turns when it is told to.
+//! A control loop with its cache and queue, taking its turns when it is told to.
+//!
+//! A loop works on several objects at once, and what it has heard when it begins with one says nothing of when it began
+//! with another. So there is a copy of the loop for each object that it looks after, where what it remembers is by
+//! object; loops that remember more (nodes, evictions, owners) are one.
 
 use std::rc::Rc;
 
@@ -45,6 +49,8 @@ pub struct Turn {
 pub struct Lane {
     /// As `writes` names its client: `controller/replicaset-controller`.
     pub by: &'static str,
+    /// The one object that this copy of the loop looks after.
+    pub only: Option<ObjectKey>,
     pub reconciler: AnyReconciler,
     pub cache: Objects,
     /// The version up to which it has heard of everything.
@@ -63,6 +69,7 @@ impl Lane {
     pub fn new(by: &'static str, reconciler: AnyReconciler) -> Self {
         Self {
             by,
+            only: None,
             reconciler,
             cache: Objects::default(),
             version: 0,
@@ -72,6 +79,11 @@ impl Lane {
             failures: Vec::new(),
             turns: Vec::new(),
         }
+    }
+
+    /// A copy that looks after one object, and has turns of it to take.
+    pub fn copy_for(&self, key: &ObjectKey, dirty: Vec<ObjectKey>) -> Self {
+        Self { only: Some(key.clone()), dirty, delayed: Vec::new(), turns: Vec::new(), ..self.clone() }
     }
 
     /// Whether its informer of the kind has told of a change.
@@ -109,8 +121,18 @@ impl Lane {
             _ => drop(self.cache.put(change.key.clone(), change.object.clone())),
         }
         for (key, delay) in self.reconciler.concerns(change, &self.cache, time(t)) {
+            if self.only.as_ref().is_some_and(|only| *only != key) {
+                continue;
+            }
             if delay == Millis(0) { self.wake(key) } else { self.delay(key, t + delay.0 as i64) }
         }
+    }
+
+    /// Takes all keys that ask for a turn.
+    pub fn take_keys(&mut self) -> Vec<ObjectKey> {
+        let mut keys = std::mem::take(&mut self.dirty);
+        keys.extend(std::mem::take(&mut self.delayed).into_iter().map(|(key, _)| key));
+        keys
     }
 
     pub fn wake(&mut self, key: ObjectKey) {

@@ -1,7 +1,9 @@
 //! The API server and the control loops, with the recording as their clock.
 
 use loopscope_engine::api::{Kind, Name, Object, ObjectKey, Timestamp, Uid};
-use loopscope_engine::apiserver::{Answer, ApiError, ApiServer, EventDraft, Moment, Request, Verb};
+use loopscope_engine::apiserver::{
+    Answer, ApiError, ApiServer, Change, ChangeKind, EventDraft, Moment, Request, Verb,
+};
 use loopscope_engine::sim::{Random, Seq};
 use loopscope_engine::world::ProcessKind;
 use serde_json::{Map, Value};
@@ -16,6 +18,10 @@ use crate::conformance::recording::{Op, Recording};
 pub const STILL: i64 = 300;
 /// What the user and the fake kubelet call themselves.
 pub const USER: &str = "admin-client";
+
+/// The loops that remember what they do by object alone.
+const BY_OBJECT: &[&str] =
+    &["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "EndpointSlice", "Disruption budgets", "Resource quotas"];
 
 /// The clients of the loops, as the audit log names them.
 const CLIENTS: &[(&str, &str)] = &[
@@ -56,6 +62,8 @@ pub struct Works<'a> {
     pub api: ApiServer,
     pub random: Random,
     pub lanes: Vec<Lane>,
+    /// Loops that are copied for each object, as they are before their first turn.
+    roots: Vec<Lane>,
     pub ticks: Vec<Tick>,
     /// When each version was told of.
     pub heard_at: Vec<i64>,
@@ -64,30 +72,38 @@ pub struct Works<'a> {
     pub now: i64,
     /// Nodes that renew their leases, and when next.
     pub heartbeats: Vec<(Name, i64)>,
-    /// The controller manager runs, and is not halted.
+    /// The controller manager is there.
+    is_running: bool,
+    /// And it is not halted.
     pub is_up: bool,
 }
 
-pub fn lanes() -> Vec<Lane> {
+/// All loops as they are after a fresh start: those that are copied, and those that are one.
+fn loops() -> (Vec<Lane>, Vec<Lane>) {
     let client = |name: &str| CLIENTS.iter().find(|(it, _)| *it == name).map_or("", |(_, client)| client);
-    let loops = ProcessKind::ControllerManager.loops();
-    loops.into_iter().map(|(name, _, reconciler)| Lane::new(client(&name), reconciler)).collect()
+    let (roots, lanes): (Vec<_>, Vec<_>) =
+        ProcessKind::ControllerManager.loops().into_iter().partition(|(name, ..)| BY_OBJECT.contains(&name.as_str()));
+    let lane = |(name, _, reconciler): (Name, usize, _)| Lane::new(client(&name), reconciler);
+    (roots.into_iter().map(lane).collect(), lanes.into_iter().map(lane).collect())
 }
 
 impl<'a> Works<'a> {
     pub fn new(recording: &'a Recording) -> Result<Self, String> {
+        let (roots, lanes) = loops();
         let mut works = Self {
             recording,
             course: Course::of(recording)?,
             api: ApiServer::default(),
             random: Random::new(1),
-            lanes: lanes(),
+            lanes,
+            roots,
             ticks: Vec::new(),
             heard_at: vec![0],
             names: Names::default(),
             told: Vec::new(),
             now: 0,
             heartbeats: Vec::new(),
+            is_running: true,
             is_up: true,
         };
         works.set_up()?;
@@ -139,10 +155,25 @@ impl<'a> Works<'a> {
         let now = self.instant(self.now);
         let before = self.api.version();
         let result = perform(&mut self.api, &mut self.random, request, record, now);
-        for _ in before..self.api.version() {
+        for version in before + 1..=self.api.version() {
             self.heard_at.push(self.now);
+            self.look_after(version);
         }
         result
+    }
+
+    /// Copies a loop for an object that it has not looked after yet.
+    fn look_after(&mut self, version: u64) {
+        let Some(change) = self.api.change(version).cloned() else { return };
+        for root in self.roots.iter_mut().filter(|_| self.is_running) {
+            let before = root.clone();
+            root.hear(&change, self.now);
+            for key in root.take_keys() {
+                if !self.lanes.iter().any(|lane| lane.by == root.by && lane.only.as_ref() == Some(&key)) {
+                    self.lanes.push(before.copy_for(&key, Vec::new()));
+                }
+            }
+        }
     }
 
     /// After a write, the object must be as the recording tells.
@@ -170,28 +201,26 @@ impl<'a> Works<'a> {
 
     /// The process dies, and with it all that its loops knew.
     pub fn kill(&mut self) {
-        self.lanes = lanes();
-        self.is_up = false;
+        (self.roots, self.lanes) = loops();
+        (self.is_running, self.is_up) = (false, false);
     }
 
     /// A new process lists all there is.
     pub fn start(&mut self) {
-        self.is_up = true;
+        (self.is_running, self.is_up) = (true, true);
         let version = self.api.version();
-        for lane in &mut self.lanes {
+        for lane in self.roots.iter_mut().chain(&mut self.lanes) {
             for (key, object) in self.api.objects().iter() {
-                let change = loopscope_engine::apiserver::Change {
-                    version,
-                    kind: loopscope_engine::apiserver::ChangeKind::Added,
-                    key: key.clone(),
-                    object: object.clone(),
-                    old: None,
-                    at: time(self.now),
-                    cause: Seq(0),
-                };
+                let (key, object, at) = (key.clone(), object.clone(), time(self.now));
+                let change = Change { version, kind: ChangeKind::Added, key, object, old: None, at, cause: Seq(0) };
                 lane.list(&change, self.now);
             }
             lane.version = version;
+        }
+        for root in &mut self.roots {
+            for key in root.take_keys() {
+                self.lanes.push(root.copy_for(&key, vec![key.clone()]));
+            }
         }
         let now = self.now;
         self.ticks.iter_mut().for_each(|tick| tick.next = now + 100);
