@@ -199,7 +199,8 @@ fn write(
         let facts = facts.with(note!("PUT endpointslices/{}", &slice.metadata.name));
         let mut slice = Rc::clone(slice);
         let it = Rc::make_mut(&mut slice);
-        (it.endpoints, it.ports) = (endpoints, ports.to_vec());
+        it.ports = if endpoints.is_empty() { Vec::new() } else { ports.to_vec() };
+        it.endpoints = endpoints;
         script.send(facts, vec![(request(Verb::Update(Object::EndpointSlice(slice))), Purpose::Plain)]);
     }
     for slice in arranged.deleted.into_iter().filter_map(|place| slices.get(place)) {

@@ -12,7 +12,7 @@ pub use status::{StatusInput, calculate_status};
 
 use super::pods::{Claims, pod_from, suitors};
 use super::{CONTROLLER_MANAGER, Recorder};
-use crate::api::{Kind, Object, ObjectKey, Pod, ReplicaSet, condition};
+use crate::api::{Kind, Labels, Object, ObjectKey, Pod, ReplicaSet, condition};
 use crate::apiserver::{Change, ChangeKind, DeleteOptions, Objects, Request, Verb};
 use crate::client::{
     Action, Arg, Context, Expectations, Next, Outcome, Reconciler, Step, Stepped, Wakeup, observe_pod_of,
@@ -63,6 +63,8 @@ struct Seen {
     set: Rc<ReplicaSet>,
     input: StatusInput,
     claims: Claims,
+    /// When the first of the pods that are ready has been so for long enough.
+    next_available: Option<Millis>,
 }
 
 impl Reconciler for ReplicaSetController {
@@ -138,7 +140,8 @@ impl ReplicaSetController {
         };
         let claims = Claims::find(context.cache, &set.metadata, &set.spec.selector, |_| true);
         turn.stage = if claims.is_empty() { Stage::Diff } else { Stage::Claim };
-        turn.seen = Some(Seen { set: Rc::clone(set), input, claims });
+        let next_available = next_available(set, context);
+        turn.seen = Some(Seen { set: Rc::clone(set), input, claims, next_available });
         let facts: crate::client::Facts = facts.into();
         Step::Observe(facts.with(detail)).into()
     }
@@ -307,6 +310,19 @@ impl ReplicaSetController {
     }
 }
 
+/// `controller.FindMinNextPodAvailabilityCheck`
+fn next_available(set: &ReplicaSet, context: &Context<'_>) -> Option<Millis> {
+    let min_ready = i64::from(set.spec.min_ready_seconds);
+    if min_ready == 0 {
+        return None;
+    }
+    let pods = context.cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod).filter(|pod| pod.is_active());
+    let ready = pods.filter_map(|pod| condition(&pod.status.conditions, "Ready").filter(|ready| ready.is_true()));
+    let waits = ready.filter_map(|ready| Some((ready.last_transition_time?.0 + min_ready) * 1000 - context.wall_millis));
+    let first = waits.filter(|wait| *wait > 0).min()?;
+    Some(Millis(first.unsigned_abs()))
+}
+
 fn finish(turn: &Turn, refused: Option<String>) -> Stepped {
     if let Some(error) = turn.failure.clone().or(refused) {
         return Step::Fail(error).into();
@@ -317,7 +333,8 @@ fn finish(turn: &Turn, refused: Option<String>) -> Stepped {
                 && seen.input.ready == seen.set.spec.wanted()
                 && seen.input.available != seen.set.spec.wanted() =>
         {
-            Next::After(Millis::from_secs(u64::from(seen.set.spec.min_ready_seconds.unsigned_abs())))
+            let min_ready = Millis::from_secs(u64::from(seen.set.spec.min_ready_seconds.unsigned_abs()));
+            Next::After(seen.next_available.unwrap_or(min_ready))
         }
         _ => Next::AwaitChange,
     };
@@ -363,19 +380,15 @@ fn delete_pod(pod: &Rc<Pod>) -> Action {
     Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Delete(key, DeleteOptions::default())))
 }
 
-/// The active pods of every ReplicaSet with the same owner: crowding is counted over all of them.
+/// The pods that the ReplicaSets of the same owner select, whoever owns them by now: crowding is counted over all of
+/// them (`getIndirectlyRelatedPods`).
 fn related_pods(cache: &Objects, set: &ReplicaSet) -> Vec<Rc<Pod>> {
     let Some(owner) = set.metadata.controller() else {
         return cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod).cloned().collect();
     };
-    cache
-        .controlled_by(owner.uid)
-        .filter_map(Object::as_replica_set)
-        .flat_map(|sibling| cache.controlled_by(sibling.metadata.uid))
-        .filter_map(Object::as_pod)
-        .filter(|pod| pod.is_active())
-        .cloned()
-        .collect()
+    let siblings: Vec<&Rc<ReplicaSet>> = cache.controlled_by(owner.uid).filter_map(Object::as_replica_set).collect();
+    let selected = |labels: &Labels| siblings.iter().any(|sibling| sibling.spec.selector.matches(labels));
+    cache.pods_labeled(&set.metadata.namespace, selected).filter(|pod| pod.is_active()).cloned().collect()
 }
 
 /// Whether a ReplicaSet says that it cannot create or delete pods.

@@ -1,5 +1,7 @@
 //! A write of the recording's controllers, and the same one of ours.
 
+use std::collections::BTreeMap;
+
 use loopscope_engine::api::{Kind, Object, ObjectKey};
 use loopscope_engine::apiserver::{ApiServer, Change, Effect, Request, Verb};
 use loopscope_engine::client::Outcome;
@@ -162,6 +164,9 @@ impl Works<'_> {
         let write = self.write(&step).clone();
         let words = format!("{} {} {} {}", write.by.trim_start_matches("controller/"), write.verb, write.resource, write.name);
         let subject = subject(self.recording, &step).map(|it| self.names.ours(&it));
+        if self.is_starting {
+            self.start();
+        }
         self.tick_for(&write.by);
         let mut reason = None;
         let is_about = |works: &Self, lane: usize| {
@@ -244,8 +249,9 @@ impl Works<'_> {
             }
         }
         let request = prepared(request, write, &mut ahead.names, &self.course.places);
+        let uids = &self.course.uids;
         let now = self.instant(self.now);
-        let answer = perform(&mut ahead.api, &mut ahead.random, &request, record, now);
+        let answer = perform(&mut ahead.api, &mut ahead.random, &request, record, uids, now);
         let answer = answer.map_err(|error| format!("ours is refused: {}", error.message))?;
         if answer.outcome == Effect::Unchanged {
             return Err("ours changes nothing".into());
@@ -470,14 +476,10 @@ impl Works<'_> {
         }
         let Some(place) = trial.turns.iter().position(|turn| turn.key == *key) else { return false };
         let alike = |(_, request): &&(usize, Request)| is_alike(request, write, &self.names);
-        let Some((slot, mut request)) = trial.turns[place].parked.iter().find(alike).cloned() else { return false };
-        // The message names the pod that there would have been.
-        let named = write.error.as_deref().and_then(|it| it.split('"').nth(1));
-        if let (Verb::Create(object), Some(named)) = (&mut request.verb, named) {
-            object.meta_mut().name = self.names.ours(named).as_str().into();
-        }
+        let Some((slot, request)) = trial.turns[place].parked.iter().find(alike).cloned() else { return false };
+        let uids = &self.course.uids;
         let mut ahead = self.ahead();
-        let result = perform(&mut ahead.api, &mut ahead.random, &request, None, now);
+        let result = perform(&mut ahead.api, &mut ahead.random, &request, None, uids, now);
         let Err(error) = result else { return false };
         if error.code() != write.code {
             return false;
@@ -494,10 +496,12 @@ impl Works<'_> {
 
 /// Answers all parked requests of a turn, if each of them is refused or changes nothing.
 fn is_vain(lane: &mut Lane, place: usize, ahead: &mut Ahead, now: Instant) -> bool {
+    // What is refused, or changes nothing, gives no identity.
+    let uids = &BTreeMap::new();
     let turn = &mut lane.turns[place];
     for (slot, request) in std::mem::take(&mut turn.parked) {
         let mut trial = ahead.clone();
-        match perform(&mut trial.api, &mut trial.random, &request, None, now) {
+        match perform(&mut trial.api, &mut trial.random, &request, None, uids, now) {
             Ok(answer) if answer.outcome != Effect::Unchanged => return false,
             result => turn.outcomes[slot] = Some(result.map(Some)),
         }

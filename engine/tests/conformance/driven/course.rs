@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use loopscope_engine::api::Uid;
+
 use crate::conformance::recording::{Change, ChangeType, Op, Recording, Write, controller};
 
 /// Whose clients write what is not the controllers' own, or what no controller of ours writes.
@@ -41,6 +43,8 @@ pub struct Course {
     pub steps: Vec<Step>,
     /// Of pods of ReplicaSets, where the recording chose among equals.
     pub places: Places,
+    /// Identities by their first eight letters, as far as they are told in full.
+    pub uids: BTreeMap<String, Uid>,
     /// For each controller and object that its turns are about, the steps of its writes.
     pub turns: BTreeMap<(String, String), Vec<usize>>,
 }
@@ -67,7 +71,14 @@ pub fn kind_of(resource: &str) -> &str {
 }
 
 pub fn is_ours(write: &Write) -> bool {
-    write.by.starts_with("controller/") && !FOREIGN.contains(&write.by.as_str()) && !is_unknown(write)
+    let is_foreign = FOREIGN.contains(&write.by.as_str()) || is_of_labels(write);
+    write.by.starts_with("controller/") && !is_foreign && !is_unknown(write)
+}
+
+/// The node controller gives nodes the labels that architecture and system had before 1.14, which ours does not.
+fn is_of_labels(write: &Write) -> bool {
+    let patch = write.patch.as_ref().map(|it| &it["metadata"]["labels"]);
+    write.by == "controller/node-controller" && write.resource == "nodes" && patch.is_some_and(|it| it.is_object())
 }
 
 fn is_unknown(write: &Write) -> bool {
@@ -84,7 +95,7 @@ impl Course {
         builder.steps.sort_by_key(|step| step.rv);
         builder.place_unversioned();
         let places = if recording.ties.is_empty() { Places::new() } else { places(recording) };
-        let mut course = Self { steps: builder.steps, places, turns: BTreeMap::new() };
+        let mut course = Self { steps: builder.steps, places, uids: uids(recording), turns: BTreeMap::new() };
         for (index, step) in course.steps.iter().enumerate() {
             let Deed::Written(write) = step.deed else { continue };
             let key = (recording.writes[write].by.clone(), subject(recording, step).unwrap_or_default());
@@ -92,6 +103,13 @@ impl Course {
         }
         Ok(course)
     }
+}
+
+fn uids(recording: &Recording) -> BTreeMap<String, Uid> {
+    let bound = recording.writes.iter().filter_map(|it| it.request.as_ref()?.pointer("/metadata/uid")?.as_str());
+    let labels = recording.trace.iter().filter_map(|it| it.fields.get("labels")?.get("controller-uid")?.as_str());
+    let full = bound.chain(labels).filter_map(|it| Some((it.get(..8)?.to_string(), Uid::parse(it)?)));
+    full.collect()
 }
 
 fn places(recording: &Recording) -> Places {
@@ -170,9 +188,10 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(recording: &'a Recording) -> Self {
-        let writes = || recording.writes.iter().enumerate();
+        let writes = || recording.writes.iter().enumerate().collect::<Vec<_>>().into_iter();
         let accepted = |write: &Write| write.code < 300;
-        let by_rv = writes().filter(|(_, it)| accepted(it)).filter_map(|(index, it)| Some((it.rv?, index)));
+        // Of those with one version the first made it, the others changed nothing.
+        let by_rv = writes().rev().filter(|(_, it)| accepted(it)).filter_map(|(index, it)| Some((it.rv?, index)));
         let deletions = writes().filter(|(_, it)| accepted(it) && it.verb == "delete" && it.rv.is_none());
         let evicted = writes().filter(|(_, it)| accepted(it) && it.resource == "pods/eviction");
         let action_rv = recording.actions.iter().enumerate().filter_map(|(index, it)| Some((it.result?.rv?, index)));
@@ -324,7 +343,8 @@ impl<'a> Builder<'a> {
             }
         }
         for (index, write) in self.recording.writes.iter().enumerate() {
-            let has_effect = kind_of(&write.resource) == "ControllerRevision" || write.resource.starts_with("resourcequotas");
+            let kind = kind_of(&write.resource);
+            let has_effect = !self.recording.trace.iter().any(|it| it.kind == kind);
             if let Some(rv) = write.rv.filter(|rv| !is_traced(*rv))
                 && write.code < 300
                 && is_ours(write)

@@ -130,6 +130,6 @@ impl Works<'_> {
 fn without_pod(reason: &str, message: &str) -> String {
     match message.rsplit_once(' ') {
         Some((words, _)) if matches!(reason, "SuccessfulCreate" | "SuccessfulDelete") => words.to_string(),
-        _ => message.to_string(),
+        _ => super::compare::anonymous(message),
     }
 }

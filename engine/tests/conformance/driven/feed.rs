@@ -89,7 +89,8 @@ impl Works<'_> {
                 Ok(())
             }
             Op::ProcessStart { .. } => {
-                self.start();
+                // It takes its time, and is there with its first write.
+                self.is_starting = true;
                 Ok(())
             }
             Op::Observe {} | Op::KubeletSet { .. } | Op::MetricsSet { .. } | Op::Drain { .. } => Ok(()),

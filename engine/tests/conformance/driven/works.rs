@@ -1,5 +1,7 @@
 //! The API server and the control loops, with the recording as their clock.
 
+use std::collections::BTreeMap;
+
 use loopscope_engine::api::{Kind, Name, Object, ObjectKey, Timestamp, Uid};
 use loopscope_engine::apiserver::{
     Answer, ApiError, ApiServer, Change, ChangeKind, EventDraft, Moment, Request, Verb,
@@ -76,6 +78,8 @@ pub struct Works<'a> {
     is_running: bool,
     /// And it is not halted.
     pub is_up: bool,
+    /// It was started, and is not heard of yet.
+    pub is_starting: bool,
 }
 
 /// All loops as they are after a fresh start: those that are copied, and those that are one.
@@ -105,6 +109,7 @@ impl<'a> Works<'a> {
             heartbeats: Vec::new(),
             is_running: true,
             is_up: true,
+            is_starting: false,
         };
         works.set_up()?;
         Ok(works)
@@ -116,6 +121,7 @@ impl<'a> Works<'a> {
             self.pass_time(index)?;
             self.now = self.now.max(step.t);
             self.take(index, &step).map_err(|error| format!("t={} {error}", step.t))?;
+            self.take_quiet_turns();
         }
         self.come_to_rest()?;
         self.compare_events()
@@ -154,7 +160,7 @@ impl<'a> Works<'a> {
     pub fn execute(&mut self, request: &Request, record: Option<&Map<String, Value>>) -> Result<Answer, ApiError> {
         let now = self.instant(self.now);
         let before = self.api.version();
-        let result = perform(&mut self.api, &mut self.random, request, record, now);
+        let result = perform(&mut self.api, &mut self.random, request, record, &self.course.uids, now);
         for version in before + 1..=self.api.version() {
             self.heard_at.push(self.now);
             self.look_after(version);
@@ -207,7 +213,7 @@ impl<'a> Works<'a> {
 
     /// A new process lists all there is.
     pub fn start(&mut self) {
-        (self.is_running, self.is_up) = (true, true);
+        (self.is_running, self.is_up, self.is_starting) = (true, true, false);
         let version = self.api.version();
         for lane in self.roots.iter_mut().chain(&mut self.lanes) {
             for (key, object) in self.api.objects().iter() {
@@ -298,6 +304,7 @@ pub fn perform(
     random: &mut Random,
     request: &Request,
     record: Option<&Map<String, Value>>,
+    uids: &BTreeMap<String, Uid>,
     now: Instant,
 ) -> Result<Answer, ApiError> {
     let number = |field: &str| record.and_then(|it| it.get(field)).and_then(Value::as_i64);
@@ -310,13 +317,11 @@ pub fn perform(
         () => None,
     };
     let shown = shown.filter(|ms| (ms - now.t).abs() <= 2_000).map(|t| Instant { t, ..now });
-    let uid = record.and_then(|it| it.get("uid")).and_then(Value::as_str);
-    let uid = uid.and_then(|it| u128::from_str_radix(it, 16).ok()).filter(|_| is_creation);
-    // The rest of the identity is not recorded; it only has to be another one for each object.
-    let in_full = || record?.get("labels")?.get("batch.kubernetes.io/controller-uid")?.as_str().and_then(Uid::parse);
-    let uid = uid.map(|it| match in_full() {
-        Some(full) if full.0 >> 96 == it => full,
-        _ => Uid(it << 96 | u128::from(api.version())),
+    let uid = record.and_then(|it| it.get("uid")).and_then(Value::as_str).filter(|_| is_creation);
+    // Where the rest of the identity is not told, it only has to be another one for each object.
+    let uid = uid.and_then(|it| match uids.get(it) {
+        Some(full) => Some(*full),
+        None => u128::from_str_radix(it, 16).ok().map(|it| Uid(it << 96 | u128::from(api.version()))),
     });
     let wall = shown.unwrap_or(now).wall();
     let mut moment = Moment { now: time(now.t), wall, cause: Seq(0), random, uid };
