@@ -367,7 +367,9 @@ impl<'a> Builder<'a> {
                 (429, "pods/eviction") => Deed::Evict(index),
                 _ => continue,
             };
-            late.push(Step { rv: 0, t: write.t as i64, deed, record: None });
+            // An eviction is tried again and again before it is refused.
+            let t = if write.code == 429 { write.done_ms } else { write.t };
+            late.push(Step { rv: 0, t: t as i64, deed, record: None });
         }
         late.sort_by_key(|step| step.t);
         for step in late {

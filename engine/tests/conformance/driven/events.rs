@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::works::{Told, Works};
+use crate::conformance::recording::ChangeType;
 
 /// Ten Events that differ in their message alone become one.
 const SIMILAR: usize = 10;
@@ -98,10 +99,22 @@ impl Works<'_> {
         Ok(())
     }
 
+    /// Whether an Event tells of a node that came before the recording, or that it does not watch.
+    fn is_of_joining(&self, reason: &str, about: &str) -> bool {
+        let is_new = |name: &str| {
+            let mut trace = self.recording.trace.iter();
+            trace.any(|it| it.kind == "Node" && it.name == name && it.change == ChangeType::Added)
+        };
+        reason == "RegisteredNode" && about.strip_prefix("Node/").is_some_and(|name| !is_new(name))
+    }
+
     fn our_events(&self) -> Course {
         let mut course = Course::new();
         let mut correlator = Correlator::default();
         for Told { t, event } in &self.told {
+            if self.is_of_joining(event.reason, &event.about.to_string()) {
+                continue;
+            }
             let about = self.names.theirs(&event.about.to_string());
             let message = self.names.theirs(&event.message);
             if let Some(message) = correlator.pass(*t, event.component, &about, event.reason, &message) {
@@ -118,6 +131,9 @@ impl Works<'_> {
         let mut events: Vec<_> = self.recording.events.iter().collect();
         events.sort_by_key(|event| event.rv);
         for event in events.into_iter().filter(|event| COMPONENTS.contains(&event.component.as_str())) {
+            if self.is_of_joining(&event.reason, &event.about) {
+                continue;
+            }
             let message = without_pod(&event.reason, &event.message);
             let said = Said { reason: event.reason.clone(), message };
             course.entry((event.component.clone(), event.about.clone())).or_default().push(said);

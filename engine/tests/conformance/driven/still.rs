@@ -17,6 +17,8 @@ const DRIFT: i64 = 3;
 /// A slice's controller that finds its cache behind its own writes waits so long (`DefaultSyncBackOff`,
 /// pkg/controller/endpointslice v1.36).
 const SLICE_BACKOFF: i64 = 1_000;
+/// How late a pass of a loop's own clock may be.
+const LATE: i64 = 300;
 /// The node monitor's grace period.
 const GRACE: i64 = 50_000;
 
@@ -91,7 +93,7 @@ impl Works<'_> {
                 continue;
             }
             let early = tick.next - self.now;
-            if early > 0 && early <= tick.period / 5 {
+            if early <= tick.period / 5 {
                 self.ticks[place].next = self.now + tick.period + DRIFT;
                 self.lanes[tick.lane].wake(tick.key);
             }
@@ -142,9 +144,15 @@ impl Works<'_> {
         }
     }
 
-    /// A slice's controller may be waiting since its cache was behind.
+    /// A slice's controller may be waiting since its cache was behind, and the real clock behind a loop's own is late by
+    /// as much as its passes took.
     fn may_wait(&self, lane: usize, subject: &str) -> bool {
         let by = self.lanes[lane].by;
+        if self.ticks.iter().any(|tick| tick.lane == lane && tick.key.to_string() == subject) {
+            let writes = self.recording.writes.iter().filter(|it| it.by == by && it.code < 300);
+            let next = writes.map(|it| it.t as i64).find(|t| *t >= self.now);
+            return next.is_some_and(|t| t - self.now <= LATE);
+        }
         if by != "controller/endpointslice-controller" {
             return false;
         }
