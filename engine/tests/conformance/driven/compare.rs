@@ -35,10 +35,13 @@ pub fn difference(
     names: &Names,
     clock: Clock,
 ) -> Option<String> {
-    let ours = names.theirs_in(&shape(object, clock));
+    let mut ours = names.theirs_in(&shape(object, clock));
+    in_order(&mut ours);
     let mut theirs = recorded.clone();
     tidy(&mut theirs);
-    let theirs = pruned(Value::Object(theirs));
+    let mut theirs = Value::Object(theirs);
+    in_order(&mut theirs);
+    let theirs = pruned(theirs);
     let ours = pruned(ours);
     let fields: Vec<&str> = match part {
         Part::Status => vec!["status", "annotations"],
@@ -62,14 +65,17 @@ fn tidy(theirs: &mut Map<String, Value>) {
     if let Some(Value::Object(annotations)) = theirs.get_mut("annotations") {
         annotations.retain(|key, _| !UNKNOWN_ANNOTATIONS.contains(&key.as_str()));
     }
-    if let Some(endpoints) = theirs.get_mut("endpoints") {
-        sort_endpoints(endpoints);
-    }
 }
 
-fn sort_endpoints(endpoints: &mut Value) {
-    if let Value::Array(list) = endpoints {
-        list.sort_by_key(|endpoint| endpoint["pod"].to_string());
+/// Lists that have no order of their own.
+fn in_order(fields: &mut Value) {
+    if let Some(Value::Object(disrupted)) = fields.pointer("/status/disruptedPods").cloned() {
+        fields["status"]["disruptedPods"] = disrupted.keys().cloned().collect();
+    }
+    for path in ["/endpoints", "/status/uncountedTerminatedPods/succeeded", "/status/uncountedTerminatedPods/failed"] {
+        if let Some(Value::Array(list)) = fields.pointer_mut(path) {
+            list.sort_by_key(|it| if it["pod"].is_null() { it.to_string() } else { it["pod"].to_string() });
+        }
     }
 }
 
@@ -257,8 +263,7 @@ fn slice_shape(value: &Value, fields: &mut Map<String, Value>) {
     let one = |it: &Value| {
         json!({"addresses": it["addresses"], "conditions": it["conditions"], "nodeName": it["nodeName"], "pod": it["targetRef"]["name"]})
     };
-    let mut endpoints: Value = value["endpoints"].as_array().into_iter().flatten().map(one).collect();
-    sort_endpoints(&mut endpoints);
+    let endpoints: Value = value["endpoints"].as_array().into_iter().flatten().map(one).collect();
     fields.insert("addressType".into(), value["addressType"].clone());
     fields.insert("ports".into(), value["ports"].clone());
     fields.insert("endpoints".into(), endpoints);

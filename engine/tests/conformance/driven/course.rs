@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use loopscope_engine::api::Uid;
+use serde_json::Value;
 
 use crate::conformance::recording::{Change, ChangeType, Op, Recording, Write, controller};
 
@@ -41,7 +42,7 @@ pub type Places = BTreeMap<String, (usize, usize)>;
 
 pub struct Course {
     pub steps: Vec<Step>,
-    /// Of pods of ReplicaSets, where the recording chose among equals.
+    /// Of pods of ReplicaSets.
     pub places: Places,
     /// Identities by their first eight letters, as far as they are told in full.
     pub uids: BTreeMap<String, Uid>,
@@ -94,7 +95,7 @@ impl Course {
         builder.place_untraced();
         builder.steps.sort_by_key(|step| step.rv);
         builder.place_unversioned();
-        let places = if recording.ties.is_empty() { Places::new() } else { places(recording) };
+        let places = places(recording);
         let mut course = Self { steps: builder.steps, places, uids: uids(recording), turns: BTreeMap::new() };
         for (index, step) in course.steps.iter().enumerate() {
             let Deed::Written(write) = step.deed else { continue };
@@ -117,7 +118,8 @@ fn places(recording: &Recording) -> Places {
     for pod in recording.trace.iter().filter(|it| it.kind == "Pod" && it.change == ChangeType::Added) {
         let Some((kind, owner)) = controller(&pod.fields) else { continue };
         let is_end = |it: &&Change| {
-            it.kind == "Pod" && it.name == pod.name && (it.change == ChangeType::Deleted || it.fields.contains_key("deletionMs"))
+            let is_marked = !recording.ties.is_empty() && it.fields.contains_key("deletionMs");
+            it.kind == "Pod" && it.name == pod.name && (it.change == ChangeType::Deleted || is_marked)
         };
         let end = recording.trace.iter().find(is_end).map_or(u64::MAX, |it| it.rv);
         if kind == "ReplicaSet" {
@@ -192,7 +194,11 @@ impl<'a> Builder<'a> {
         let accepted = |write: &Write| write.code < 300;
         // Of those with one version the first made it, the others changed nothing.
         let by_rv = writes().rev().filter(|(_, it)| accepted(it)).filter_map(|(index, it)| Some((it.rv?, index)));
-        let deletions = writes().filter(|(_, it)| accepted(it) && it.verb == "delete" && it.rv.is_none());
+        let frees = |it: &Write| {
+            it.verb == "patch" && it.patch.as_ref().and_then(|it| it.get("metadata")?.get("finalizers")).is_some_and(Value::is_null)
+        };
+        let is_deletion = |it: &Write| it.verb == "delete" && it.rv.is_none() || frees(it);
+        let deletions = writes().filter(|(_, it)| accepted(it) && it.by.starts_with("controller/") && is_deletion(it));
         let evicted = writes().filter(|(_, it)| accepted(it) && it.resource == "pods/eviction");
         let action_rv = recording.actions.iter().enumerate().filter_map(|(index, it)| Some((it.result?.rv?, index)));
         let is_deed = |op: &Op| {
@@ -223,7 +229,7 @@ impl<'a> Builder<'a> {
     /// Finds out who caused a record of the trace.
     fn place(&mut self, index: usize) -> Result<(), String> {
         let change = &self.recording.trace[index];
-        if self.is_forced_by_action(index) {
+        if self.is_forced(index) {
             return Ok(());
         }
         // The answer to what changed nothing has an older version.
@@ -243,34 +249,33 @@ impl<'a> Builder<'a> {
         }
         if let Some(write) = self.deletion_of(change) {
             self.deletions.retain(|it| *it != write);
-            let it = &self.recording.writes[write];
-            if is_ours(it) {
-                self.push(change.rv, it.t, Deed::Written(write), Some(index));
-            } else if let Some(action) = self.deleting_action(change) {
-                self.take_action(action);
-                self.push(change.rv, self.recording.actions[action].t, Deed::Action(action), Some(index));
-            } else {
-                self.push(change.rv, change.t, Deed::Feed(index), Some(index));
-            }
+            self.push(change.rv, self.recording.writes[write].t, Deed::Written(write), Some(index));
+            return Ok(());
+        }
+        if let Some(action) = self.deleting_action(change).filter(|_| change.change == ChangeType::Deleted) {
+            self.take_action(action);
+            self.push(change.rv, self.recording.actions[action].t, Deed::Action(action), Some(index));
             return Ok(());
         }
         self.push(change.rv, change.t, Deed::Feed(index), Some(index));
         Ok(())
     }
 
-    /// What is deleted without grace changes once more before it goes; the action is where it goes.
-    fn is_forced_by_action(&self, index: usize) -> bool {
+    /// What is deleted without grace changes once more before it goes; the request is where it goes.
+    fn is_forced(&self, index: usize) -> bool {
         let change = &self.recording.trace[index];
         let is_last = change.changed.iter().any(|it| it == "deletionGraceSeconds")
-            && change.fields.get("deletionGraceSeconds").and_then(serde_json::Value::as_i64) == Some(0)
+            && change.fields.get("deletionGraceSeconds").and_then(Value::as_i64) == Some(0)
             && change.change == ChangeType::Modified;
         let mut later = self.recording.trace[index + 1..].iter();
         let next = later.find(|it| it.kind == change.kind && it.name == change.name);
-        is_last && next.is_some_and(|it| it.change == ChangeType::Deleted && self.action_by_rv.contains_key(&it.rv))
+        let is_told = |rv: u64| self.action_by_rv.contains_key(&rv) || self.by_rv.contains_key(&rv);
+        is_last && next.is_some_and(|it| it.change == ChangeType::Deleted && is_told(it.rv))
     }
 
     fn place_write(&mut self, index: usize, write: usize) -> Result<(), String> {
         let (change, it) = (&self.recording.trace[index], &self.recording.writes[write]);
+        self.deletions.retain(|it| *it != write);
         let deed = if is_ours(it) {
             Deed::Written(write)
         } else if it.by == "apiserver" && it.resource == "poddisruptionbudgets/status" {

@@ -172,8 +172,10 @@ impl Lane {
 
     /// Begins a turn and goes on until it asks for something, or ends.
     pub fn begin(&mut self, key: &ObjectKey, now: Instant, slack: i64) -> Vec<EventDraft> {
+        let is_woken = self.dirty.contains(key);
         self.dirty.retain(|it| it != key);
-        self.delayed.retain(|(it, due)| it != key || *due > now.t + slack);
+        let due_by = if is_woken { now.t } else { now.t + slack };
+        self.delayed.retain(|(it, due)| it != key || *due > due_by);
         self.reconciler.begin(key);
         let cache = Rc::new(self.cache.clone());
         let (parked, outcomes) = (Vec::new(), Vec::new());

@@ -23,7 +23,7 @@ impl Names {
         self.0.iter().fold(text.to_string(), |text, (theirs, ours)| text.replace(ours, theirs))
     }
 
-    /// A value with our names for theirs, keys aside.
+    /// A value with our names for theirs.
     pub fn ours_in(&self, value: &Value) -> Value {
         each_text(value, &|text| self.ours(text))
     }
@@ -37,7 +37,7 @@ fn each_text(value: &Value, change: &dyn Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::String(change(text)),
         Value::Array(items) => items.iter().map(|item| each_text(item, change)).collect(),
-        Value::Object(map) => map.iter().map(|(key, item)| (key.clone(), each_text(item, change))).collect(),
+        Value::Object(map) => map.iter().map(|(key, item)| (change(key), each_text(item, change))).collect(),
         other => other.clone(),
     }
 }
