@@ -26,6 +26,8 @@ pub enum Planned {
     Resize {
         set: Rc<ReplicaSet>,
         from: i32,
+        /// A refusal is passed over, and the turn goes on to the status (`reconcileOldReplicaSets`).
+        may_fail: bool,
     },
     Annotate(Rc<ReplicaSet>),
     Remove(Rc<ReplicaSet>),
@@ -115,7 +117,7 @@ impl Plan {
         }
         set.spec.replicas = Some(size);
         let set = Rc::clone(slot);
-        self.writes.push_back(Planned::Resize { set, from });
+        self.writes.push_back(Planned::Resize { set, from, may_fail: false });
         from != size
     }
 
@@ -237,6 +239,20 @@ impl Plan {
                 self.resize(&set.metadata.name, target);
             }
         }
+        for write in &mut self.writes {
+            if let Planned::Resize { may_fail, .. } = write {
+                *may_fail = true;
+            }
+        }
+    }
+
+    /// Whether a write that was refused is passed over. What was to follow it in kind is then left for another turn.
+    pub fn passes_over(&mut self, refused: &Planned) -> bool {
+        let is_passed = matches!(refused, Planned::Resize { may_fail: true, .. });
+        if is_passed {
+            self.writes.retain(|write| !matches!(write, Planned::Resize { .. }));
+        }
+        is_passed
     }
 
     /// Gives the wanted size to the ReplicaSets that there are, without starting or advancing a rollout (`scale`).
@@ -370,7 +386,7 @@ impl Plan {
             set
         };
         match write {
-            Planned::Resize { set, from } => Planned::Resize { set: newest(set), from },
+            Planned::Resize { set, from, may_fail } => Planned::Resize { set: newest(set), from, may_fail },
             Planned::Annotate(set) => Planned::Annotate(newest(set)),
             other => other,
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use loopscope_engine::api::{Kind, Object, ObjectKey};
-use loopscope_engine::apiserver::{ApiServer, Change, Effect, Request, Verb};
+use loopscope_engine::apiserver::{ApiError, ApiServer, Change, Effect, Request, Verb};
 use loopscope_engine::client::Outcome;
 use loopscope_engine::sim::{Key, Random};
 use serde_json::Value;
@@ -145,7 +145,7 @@ fn pinned_to(object: &Object) -> Option<String> {
 impl Works<'_> {
     fn write(&self, step: &Step) -> &Write {
         match step.deed {
-            Deed::Written(index) | Deed::Refused(index) => &self.recording.writes[index],
+            Deed::Written(index) | Deed::Refused(index) | Deed::Conflict(index) => &self.recording.writes[index],
             _ => unreachable!("only writes are answered"),
         }
     }
@@ -406,6 +406,16 @@ impl Works<'_> {
         while let Some(place) = lane.turns.iter().position(|turn| turn.key == *key) {
             while let Some(next) = rest.peek().copied() {
                 let turn = &mut lane.turns[place];
+                if let Deed::Conflict(write) = self.course.steps[next].deed {
+                    let write = &self.recording.writes[write];
+                    let alike = |(_, request): &(usize, Request)| is_alike(request, write, &ahead.names);
+                    let Some(at) = turn.parked.iter().position(alike) else { break };
+                    let (slot, request) = turn.parked.remove(at);
+                    turn.outcomes[slot] = Some(Err(ApiError::conflict(&request.key())));
+                    forecast.answered += 1;
+                    rest.next();
+                    continue;
+                }
                 let part = |request: &Request| match request.verb {
                     _ if next == index => Part::All,
                     Verb::UpdateStatus(_) => Part::Status,
@@ -445,6 +455,20 @@ impl Works<'_> {
             forecast.reason.get_or_insert_with(|| "ours finds nothing to write".into());
         }
         forecast
+    }
+
+    /// Sends a request that was refused in the recording since a cache was behind, if it is refused here as well.
+    pub fn meet_conflict(&mut self, index: usize) {
+        let step = self.course.steps[index].clone();
+        let write = self.write(&step).clone();
+        let about = subject(self.recording, &step).map(|it| self.names.ours(&it));
+        for lane in self.lanes_of(&write.by) {
+            for key in self.lanes[lane].turns.iter().map(|turn| turn.key.clone()).collect::<Vec<_>>() {
+                if about.as_ref().is_none_or(|it| *it == key.to_string()) && self.is_refused(lane, &key, &write, 0) {
+                    return;
+                }
+            }
+        }
     }
 
     /// Answers a write that was refused: ours is refused too.

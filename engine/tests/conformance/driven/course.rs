@@ -25,6 +25,8 @@ pub enum Deed {
     Written(usize),
     /// A controller's write that was refused for what it asked, which ours is to be as well.
     Refused(usize),
+    /// A controller's write that was refused since its cache was behind. Ours need not be.
+    Conflict(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -98,7 +100,7 @@ impl Course {
         let places = places(recording);
         let mut course = Self { steps: builder.steps, places, uids: uids(recording), turns: BTreeMap::new() };
         for (index, step) in course.steps.iter().enumerate() {
-            let Deed::Written(write) = step.deed else { continue };
+            let (Deed::Written(write) | Deed::Conflict(write)) = step.deed else { continue };
             let key = (recording.writes[write].by.clone(), subject(recording, step).unwrap_or_default());
             course.turns.entry(key).or_default().push(index);
         }
@@ -150,7 +152,7 @@ fn target_kind(op: &Op) -> Option<&str> {
 
 /// The object that the turn with this write was about, where the write shows it.
 pub fn subject(recording: &Recording, step: &Step) -> Option<String> {
-    let (Deed::Written(index) | Deed::Refused(index)) = step.deed else { return None };
+    let (Deed::Written(index) | Deed::Refused(index) | Deed::Conflict(index)) = step.deed else { return None };
     let write = &recording.writes[index];
     let own = match write.by.as_str() {
         "controller/deployment-controller" => "Deployment",
@@ -167,11 +169,14 @@ pub fn subject(recording: &Recording, step: &Step) -> Option<String> {
     if kind == own {
         return Some(format!("{own}/{}", write.name));
     }
-    let record = &recording.trace[step.record?];
-    let of = |fields| controller(fields).filter(|(kind, _)| kind == own);
+    let known = match step.record {
+        Some(record) => &recording.trace[..=record],
+        None => &recording.trace[..recording.trace.partition_point(|it| it.t as i64 <= step.t)],
+    };
     // A pod that is released has lost its owner with this very write.
-    let before = || recording.trace[..step.record?].iter().rev().find(|it| it.kind == kind && it.name == record.name);
-    let (kind, name) = of(&record.fields).or_else(|| of(&before()?.fields))?;
+    let owners = known.iter().rev().filter(|it| it.kind == kind && it.name == write.name);
+    let mut owners = owners.take(2).filter_map(|it| controller(&it.fields)).filter(|(kind, _)| kind == own);
+    let (kind, name) = owners.next()?;
     Some(format!("{kind}/{name}"))
 }
 
@@ -369,11 +374,12 @@ impl<'a> Builder<'a> {
         for (index, write) in self.recording.writes.iter().enumerate() {
             let deed = match (write.code, write.resource.as_str()) {
                 (403, _) if is_ours(write) => Deed::Refused(index),
+                (409, _) if is_ours(write) => Deed::Conflict(index),
                 (429, "pods/eviction") => Deed::Evict(index),
                 _ => continue,
             };
-            // An eviction is tried again and again before it is refused.
-            let t = if write.code == 429 { write.done_ms } else { write.t };
+            // An eviction is tried again and again before it is refused, and a conflict may come at the last moment.
+            let t = if write.code == 403 { write.t } else { write.done_ms };
             late.push(Step { rv: 0, t: t as i64, deed, record: None });
         }
         late.sort_by_key(|step| step.t);

@@ -111,7 +111,13 @@ impl Works<'_> {
     fn our_events(&self) -> Course {
         let mut course = Course::new();
         let mut correlator = Correlator::default();
-        for Told { t, event } in &self.told {
+        let mut last_life = 0;
+        for Told { t, life, event } in &self.told {
+            if *life != last_life {
+                // The correlator is in the process.
+                correlator = Correlator::default();
+                last_life = *life;
+            }
             if self.is_of_joining(event.reason, &event.about.to_string()) {
                 continue;
             }

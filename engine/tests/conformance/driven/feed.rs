@@ -44,7 +44,8 @@ impl Works<'_> {
         match op {
             Op::Create { target, manifest } => {
                 let kind = Kind::by_name(&target.kind).ok_or_else(|| format!("not understood: kind {}", target.kind))?;
-                let body = self.recording.manifests.get(*manifest).ok_or("no such manifest")?.clone();
+                let body = self.recording.manifests.get(*manifest).ok_or("no such manifest")?;
+                let body = self.names.ours_in(body);
                 let record = self.record(step);
                 let answer = self.create(kind, body, record)?;
                 self.check(&answer.object, step)
@@ -158,7 +159,7 @@ impl Works<'_> {
         if let Some(node) = change.fields.get("nodeName").and_then(Value::as_str).filter(|_| changed("nodeName")) {
             return self.ask(Verb::Bind(key, node.into()), None).map(drop);
         }
-        let pod = self.with_status(&pod, &change.fields);
+        let pod = self.with_status(&pod, change);
         self.ask(Verb::UpdateStatus(Object::Pod(Rc::new(pod))), None).map(drop)
     }
 
@@ -179,9 +180,11 @@ impl Works<'_> {
         list.as_array().into_iter().flatten().map(one).collect()
     }
 
-    fn with_status(&self, pod: &Pod, fields: &Map<String, Value>) -> Pod {
+    fn with_status(&self, pod: &Pod, change: &Change) -> Pod {
         let mut pod = pod.clone();
-        let all = Value::Object(fields.clone());
+        let all = Value::Object(Map::clone(&change.fields));
+        let patch = self.recording.writes.iter().find(|it| it.rv == Some(change.rv)).and_then(|it| it.patch.as_ref());
+        let before = pod.clone();
         let status = &mut pod.status;
         status.phase = text(&all, "phase").into();
         status.pod_ip = text(&all, "podIP").into();
@@ -190,29 +193,45 @@ impl Works<'_> {
         status.observed_generation = all["statusObservedGeneration"].as_i64().unwrap_or(0);
         status.conditions = self.conditions(&all["conditions"]);
         let told: Vec<ContainerStatus> =
-            all["containers"].as_array().into_iter().flatten().map(|it| self.container(it)).collect();
+            all["containers"].as_array().into_iter().flatten().map(|it| self.container(it, &before, patch)).collect();
         let is_init = |it: &ContainerStatus| pod.spec.init_containers.iter().any(|known| known.name == it.name);
         (pod.status.init_container_statuses, pod.status.container_statuses) = told.into_iter().partition(is_init);
         pod
     }
 
-    fn container(&self, it: &Value) -> ContainerStatus {
+    /// A container's status. Its times are in the kubelet's patch, where that is recorded; else it is now that it
+    /// changed.
+    fn container(&self, it: &Value, before: &Pod, patch: Option<&Value>) -> ContainerStatus {
         let now = Timestamp::from_millis(self.recording.started_at + self.now);
+        let name = text(it, "name");
+        let lists = ["containerStatuses", "initContainerStatuses"].map(|list| patch.map(|it| &it["status"][list]));
+        let mut told = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
+        let told = told.find(|it| it["name"] == name.as_str()).map(|it| &it["state"]);
+        let time = |state: &str, field: &str| {
+            told.and_then(|it| it[state][field].as_str()).and_then(Timestamp::parse)
+        };
+        let known = before.statuses().find(|it| *it.name == *name).map(|it| &it.state);
         let reason = text(it, "stateReason");
         let exit_code = it["exitCode"].as_i64().and_then(|it| it.try_into().ok()).unwrap_or(0);
-        let state = match text(it, "state").as_str() {
-            "running" => ContainerState::Running(ContainerRunning { started_at: now }),
-            "terminated" => ContainerState::Terminated(ContainerTerminated {
+        let state = match (text(it, "state").as_str(), known) {
+            ("running", Some(ContainerState::Running(known))) if told.is_none() => ContainerState::Running(known.clone()),
+            ("terminated", Some(ContainerState::Terminated(known))) if told.is_none() => {
+                ContainerState::Terminated(known.clone())
+            }
+            ("running", _) => {
+                ContainerState::Running(ContainerRunning { started_at: time("running", "startedAt").unwrap_or(now) })
+            }
+            ("terminated", _) => ContainerState::Terminated(ContainerTerminated {
                 exit_code,
                 reason: reason.into(),
-                started_at: now,
-                finished_at: now,
+                started_at: time("terminated", "startedAt").unwrap_or(now),
+                finished_at: time("terminated", "finishedAt").unwrap_or(now),
                 ..ContainerTerminated::default()
             }),
             _ => ContainerState::Waiting(ContainerWaiting { reason: reason.into(), ..ContainerWaiting::default() }),
         };
         ContainerStatus {
-            name: text(it, "name").into(),
+            name: name.into(),
             ready: it["ready"] == true,
             started: it["started"] == true,
             restart_count: it["restartCount"].as_i64().and_then(|it| it.try_into().ok()).unwrap_or(0),

@@ -57,6 +57,8 @@ pub struct Tick {
 /// An Event that a controller of ours published.
 pub struct Told {
     pub t: i64,
+    /// How often the process was started before.
+    pub life: usize,
     pub event: EventDraft,
 }
 
@@ -82,6 +84,7 @@ pub struct Works<'a> {
     pub is_up: bool,
     /// Steps that are still to be answered, and why they were not at once.
     owed: Vec<(usize, String)>,
+    starts: usize,
     /// It was started, and is not heard of yet.
     pub is_starting: bool,
 }
@@ -113,6 +116,7 @@ impl<'a> Works<'a> {
             heartbeats: Vec::new(),
             is_running: true,
             is_up: true,
+            starts: 0,
             is_starting: false,
             owed: Vec::new(),
         };
@@ -149,6 +153,10 @@ impl<'a> Works<'a> {
                 result => result,
             },
             Deed::Refused(_) => self.answer_refused(index),
+            Deed::Conflict(_) => {
+                self.meet_conflict(index);
+                Ok(())
+            }
         }
     }
 
@@ -233,7 +241,8 @@ impl<'a> Works<'a> {
         if std::env::var_os("DRIVEN_LOG").is_some() {
             events.iter().for_each(|event| println!("t={t} Event {} {}", event.about, event.message));
         }
-        self.told.extend(events.into_iter().map(|event| Told { t, event }));
+        let life = self.starts;
+        self.told.extend(events.into_iter().map(|event| Told { t, life, event }));
     }
 
     /// Lets a loop hear of everything up to a version.
@@ -254,6 +263,7 @@ impl<'a> Works<'a> {
     /// A new process lists all there is.
     pub fn start(&mut self) {
         (self.is_running, self.is_up, self.is_starting) = (true, true, false);
+        self.starts += 1;
         let version = self.api.version();
         for lane in self.roots.iter_mut().chain(&mut self.lanes) {
             for (key, object) in self.api.objects().iter() {
