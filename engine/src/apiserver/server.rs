@@ -7,7 +7,7 @@ use super::json_patch::json_patch;
 use super::strategic::strategic_patch;
 use super::{
     Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, ManagerId, Objects, PatchType, Reason,
-    Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way, validate_create,
+    Request, Verb, WatchLog, admit_pod, apply_defaults, count_templates, merge_patch, select_pods_of_job, three_way, validate_create,
     validate_meta, validate_update,
 };
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, PodSpec, Text, Timestamp, Uid, set_condition};
@@ -111,6 +111,7 @@ impl ApiServer {
         let key = object.key();
         self.admit_namespace(&key)?;
         drop_status(&mut object);
+        count_templates(&mut object, None);
         self.prepare(&key, &mut object)?;
         self.admit_size(&object)?;
         if let Some(known) = self.objects.get(&key) {
@@ -196,6 +197,7 @@ impl ApiServer {
         apply_defaults(&mut object);
         keep_status(&mut object, &old);
         keep_system_fields(&mut object, &old);
+        count_templates(&mut object, Some(&old));
         ApiError::invalid(key.kind, &key.name, validate_update(&old, &object))?;
         self.admit_size(&object)?;
         if object == old {

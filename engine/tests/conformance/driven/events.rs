@@ -126,7 +126,7 @@ impl Works<'_> {
             if let Some(message) = correlator.pass(*t, event.component, &about, event.reason, &message) {
                 let message = without_pod(event.reason, &message);
                 let said = Said { reason: event.reason.into(), message };
-                course.entry((event.component.into(), about)).or_default().push(said);
+                add(&mut course, event.component, &about, said);
             }
         }
         course
@@ -142,9 +142,17 @@ impl Works<'_> {
             }
             let message = without_pod(&event.reason, &event.message);
             let said = Said { reason: event.reason.clone(), message };
-            course.entry((event.component.clone(), event.about.clone())).or_default().push(said);
+            add(&mut course, &event.component, &event.about, said);
         }
         course
+    }
+}
+
+/// How often a budget without pods says so depends on how many turns it had before there were any.
+fn add(course: &mut Course, component: &str, about: &str, said: Said) {
+    let list = course.entry((component.to_string(), about.to_string())).or_default();
+    if said.reason != "NoPods" || list.last() != Some(&said) {
+        list.push(said);
     }
 }
 

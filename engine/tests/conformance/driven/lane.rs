@@ -165,6 +165,14 @@ impl Lane {
         keys
     }
 
+    /// Lets a key whose time has come ask for its turn. Returns it, and when it was due.
+    pub fn take_due(&mut self, t: i64) -> Option<(ObjectKey, i64)> {
+        let place = self.delayed.iter().position(|(_, due)| *due <= t)?;
+        let (key, due) = self.delayed.remove(place);
+        self.wake(key.clone());
+        Some((key, due))
+    }
+
     /// When the next key that waits is due.
     pub fn next_due(&self) -> Option<i64> {
         self.delayed.iter().map(|(_, due)| *due).min()

@@ -54,12 +54,26 @@ impl Works<'_> {
         loop {
             let ticks = self.ticks.iter().map(|tick| tick.next).filter(|_| self.is_up);
             let beats = self.heartbeats.iter().map(|(_, next)| *next);
-            let timers = self.lanes.iter().filter_map(|lane| lane.next_due()).filter(|_| is_still);
+            let grace = if is_still { 0 } else { self.recording.slack_ms as i64 };
+            let timers = self.lanes.iter().filter(|_| self.is_up).filter_map(|lane| Some(lane.next_due()? + grace));
             let Some(next) = ticks.chain(beats).chain(timers).min().filter(|next| *next < to) else { return Ok(()) };
             self.now = self.now.max(next);
             self.come_round()?;
             if is_still {
                 self.settle()?;
+            } else {
+                self.let_timers_pass(grace);
+            }
+        }
+    }
+
+    /// Timers that ran out while other things went on, and brought about nothing: with what was heard by then.
+    fn let_timers_pass(&mut self, grace: i64) {
+        for lane in 0..self.lanes.len() {
+            while let Some((key, due)) = self.lanes[lane].take_due(self.now - grace) {
+                let version = self.heard_at.partition_point(|t| *t <= due).saturating_sub(1);
+                self.deliver(lane, version as u64);
+                let _ = self.quiet_turn(lane, &key);
             }
         }
     }
@@ -105,6 +119,7 @@ impl Works<'_> {
         if !self.is_up {
             return Ok(());
         }
+        self.make_up()?;
         for lane in 0..self.lanes.len() {
             let version = self.api.version();
             self.deliver(lane, version);

@@ -19,7 +19,7 @@ use crate::conformance::recording::{Op, Recording};
 /// After so many ms without any event, write or Event in the recording its controllers have done all they had to do.
 pub const STILL: i64 = 300;
 /// How much later than the recording's a taint of ours may come: its loop comes round every 100 ms.
-const PARALLEL: i64 = 200;
+const PARALLEL: i64 = STILL + 100;
 /// What the user and the fake kubelet call themselves.
 pub const USER: &str = "admin-client";
 
@@ -83,8 +83,12 @@ pub struct Works<'a> {
     /// And it is not halted.
     pub is_up: bool,
     /// Steps that are still to be answered, and why they were not at once.
-    owed: Vec<(usize, String)>,
+    pub owed: Vec<(usize, String)>,
+    /// Clients of ours that were refused what the recording is still to be refused.
+    pub refused_early: Vec<String>,
     starts: usize,
+    /// The recording tells what becomes of nodes.
+    pub watches_nodes: bool,
     /// It was started, and is not heard of yet.
     pub is_starting: bool,
 }
@@ -117,8 +121,10 @@ impl<'a> Works<'a> {
             is_running: true,
             is_up: true,
             starts: 0,
+            watches_nodes: recording.trace.iter().any(|it| it.kind == "Node"),
             is_starting: false,
             owed: Vec::new(),
+            refused_early: Vec::new(),
         };
         works.set_up()?;
         Ok(works)
@@ -145,14 +151,13 @@ impl<'a> Works<'a> {
             Deed::Action(action) => self.act(action, step),
             Deed::Evict(write) => self.evict(write),
             Deed::Feed(record) => self.feed(record),
-            Deed::Written(_) => match self.answer(index) {
+            Deed::Written(_) | Deed::Refused(_) => match self.answer_any(index) {
                 Err(error) if self.is_in_parallel(index) => {
                     self.owed.push((index, error));
                     Ok(())
                 }
                 result => result,
             },
-            Deed::Refused(_) => self.answer_refused(index),
             Deed::Conflict(_) => {
                 self.meet_conflict(index);
                 Ok(())
@@ -160,17 +165,29 @@ impl<'a> Works<'a> {
         }
     }
 
-    /// The node controller's taints come from loops of their own, so that ours may come a little later.
+    fn answer_any(&mut self, index: usize) -> Result<(), String> {
+        match self.course.steps[index].deed {
+            Deed::Refused(_) => self.answer_refused(index),
+            _ => self.answer(index),
+        }
+    }
+
+    /// The node controller's taints come from loops of their own, so that ours may come a little later; and what was
+    /// refused has no version that puts it in order.
     fn is_in_parallel(&self, index: usize) -> bool {
-        let Deed::Written(write) = self.course.steps[index].deed else { return false };
+        let write = match self.course.steps[index].deed {
+            Deed::Refused(_) => return true,
+            Deed::Written(write) => write,
+            _ => return false,
+        };
         let it = &self.recording.writes[write];
         it.by == "controller/node-controller" && it.resource == "nodes"
     }
 
     /// Answers writes for which ours came later.
-    fn make_up(&mut self) -> Result<(), String> {
+    pub fn make_up(&mut self) -> Result<(), String> {
         for (index, error) in std::mem::take(&mut self.owed) {
-            if self.answer(index).is_ok() {
+            if self.answer_any(index).is_ok() {
                 continue;
             }
             let t = self.course.steps[index].t;
