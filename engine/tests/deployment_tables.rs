@@ -397,7 +397,7 @@ fn kubernetes_own_cases_of_a_rollouts_condition_hold() {
             status.conditions = vec![progress];
         }
         let now = (row["nowSeconds"].as_f64().unwrap_or(0.0) * 1000.0).ceil() as i64;
-        let got = status::seconds_until_deadline(&deployment, &status, now).unwrap_or(-1);
+        let got = status::millis_until_deadline(&deployment, &status, now).map_or(-1, |left| (left / 1000) as i64);
         assert_eq!(got, row["requeueAfterSeconds"].as_i64().unwrap(), "{row}");
     }
 }

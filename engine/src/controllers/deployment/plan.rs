@@ -436,9 +436,9 @@ impl Plan {
         if self.deployment.spec.paused {
             return Next::AwaitChange;
         }
-        match status::seconds_until_deadline(&self.deployment, status, now_millis) {
-            // One second past it, since API times have whole seconds.
-            Some(seconds) => Next::After(Millis::from_secs(seconds.unsigned_abs() + 1)),
+        match status::millis_until_deadline(&self.deployment, status, now_millis) {
+            // One second past it, "to avoid milliseconds skew"; in the last second as soon as it may be.
+            Some(left) => Next::After(Millis(left + if left < 1_000 { 1 } else { 1_000 })),
             None => Next::AwaitChange,
         }
     }

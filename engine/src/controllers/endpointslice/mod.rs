@@ -16,12 +16,14 @@ use crate::api::{
     Endpoint, EndpointConditions, EndpointPort, EndpointSlice, IntOrPercent, Kind, Labels, Name, Object, ObjectKey,
     ObjectMeta, Pod, Service, ServicePort, TargetRef,
 };
-use crate::apiserver::{Change, ChangeKind, DeleteOptions, Objects, Verb};
+use crate::apiserver::{Change, ChangeKind, DeleteOptions, EventDraft, Objects, Verb};
 use crate::client::{Context, Facts, Wakeup};
 use crate::note;
 use crate::sim::{Map, Millis, Time};
 
 const RECORDER: Recorder = Recorder("endpoint-slice-controller");
+/// From a failure to the next try (`DefaultSyncBackOff`).
+const BACKOFF: Millis = Millis(1_000);
 const SERVICE_LABEL: &str = "kubernetes.io/service-name";
 
 /// Keeps the slices of each Service.
@@ -140,8 +142,13 @@ impl Scripted for EndpointSliceController {
         let publish = spec.publish_not_ready_addresses;
         let mut wanted: Map<Name, Endpoint> = Map::default();
         let mut example = None;
+        let mut lost = None;
         for pod in context.cache.pods_labeled(&key.namespace, |labels| selects(service, labels)) {
             if let Some(endpoint) = endpoint(pod, publish) {
+                if !publish && context.cache.get(&ObjectKey::node(pod.spec.node_name.clone())).is_none() {
+                    lost.get_or_insert(pod);
+                    continue;
+                }
                 wanted.insert(pod.metadata.name.clone(), endpoint);
                 example.get_or_insert(pod);
             }
@@ -171,8 +178,22 @@ impl Scripted for EndpointSliceController {
             Script::new(found.with(note!("{} slices, cache rv {}", slices.len(), context.version)), differs);
         let ports = ports.or_else(|| slices.first().map(|slice| slice.ports.clone())).unwrap_or_default();
         write(&mut script, service, &slices, arranged, &ports);
+        if let Some(pod) = lost {
+            script.tell([tell_lost(key, pod)]);
+            script.look_again(BACKOFF);
+        }
         Some(script)
     }
+}
+
+/// A pod whose node is gone is left out; the turn counts as failed and is tried again.
+fn tell_lost(key: &ObjectKey, pod: &Pod) -> EventDraft {
+    let service = format!("{}/{}", key.namespace, key.name);
+    let (pod, node) = (&pod.metadata.name, &pod.spec.node_name);
+    let message = format!(
+        "Error updating Endpoint Slices for Service {service}: skipping Pod {pod} for Service {service}: Node {node} Not Found"
+    );
+    RECORDER.warning(key, "FailedToUpdateEndpointSlices", message)
 }
 
 fn write(

@@ -59,6 +59,9 @@ fn tidy(theirs: &mut Map<String, Value>) {
     if let Some(Value::Object(spec)) = theirs.get_mut("spec") {
         spec.remove("clusterIP");
     }
+    if let Some(Value::Array(conditions)) = theirs.get_mut("status").and_then(|it| it.get_mut("conditions")) {
+        conditions.iter_mut().filter_map(Value::as_object_mut).for_each(|it| drop(it.remove("lastProbeTime")));
+    }
     if let Some(Value::Array(tolerations)) = theirs.get_mut("tolerations") {
         tolerations.iter_mut().filter_map(Value::as_object_mut).for_each(|it| drop(it.remove("operator")));
     }

@@ -148,10 +148,12 @@ impl Works<'_> {
     }
 }
 
-/// How often a budget without pods says so depends on how many turns it had before there were any.
+/// Reasons that a turn gives again and again as long as something is so: how often depends on how many turns there were.
+const REPEATED: &[&str] = &["NoPods", "FailedToUpdateEndpointSlices"];
+
 fn add(course: &mut Course, component: &str, about: &str, said: Said) {
     let list = course.entry((component.to_string(), about.to_string())).or_default();
-    if said.reason != "NoPods" || list.last() != Some(&said) {
+    if !REPEATED.contains(&said.reason.as_str()) || list.last() != Some(&said) {
         list.push(said);
     }
 }

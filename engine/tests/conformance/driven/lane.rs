@@ -165,12 +165,12 @@ impl Lane {
         keys
     }
 
-    /// Lets a key whose time has come ask for its turn. Returns it, and when it was due.
-    pub fn take_due(&mut self, t: i64) -> Option<(ObjectKey, i64)> {
+    /// Lets a key whose time has come ask for its turn.
+    pub fn take_due(&mut self, t: i64) -> Option<ObjectKey> {
         let place = self.delayed.iter().position(|(_, due)| *due <= t)?;
-        let (key, due) = self.delayed.remove(place);
+        let (key, _) = self.delayed.remove(place);
         self.wake(key.clone());
-        Some((key, due))
+        Some(key)
     }
 
     /// When the next key that waits is due.

@@ -55,7 +55,7 @@ impl Works<'_> {
             let ticks = self.ticks.iter().map(|tick| tick.next).filter(|_| self.is_up);
             let beats = self.heartbeats.iter().map(|(_, next)| *next);
             let grace = if is_still { 0 } else { self.recording.slack_ms as i64 };
-            let timers = self.lanes.iter().filter(|_| self.is_up).filter_map(|lane| Some(lane.next_due()? + grace));
+            let timers = (0..self.lanes.len()).filter(|_| self.is_up).filter_map(|lane| Some(self.next_due(lane)? + grace));
             let Some(next) = ticks.chain(beats).chain(timers).min().filter(|next| *next < to) else { return Ok(()) };
             self.now = self.now.max(next);
             self.come_round()?;
@@ -67,12 +67,26 @@ impl Works<'_> {
         }
     }
 
+    /// When the next timer of a loop runs out, once it has heard what there is to hear.
+    fn next_due(&self, lane: usize) -> Option<i64> {
+        let lane = &self.lanes[lane];
+        if lane.version == self.api.version() {
+            return lane.next_due();
+        }
+        let mut ahead = lane.clone();
+        while let Some(change) = self.api.change(ahead.version + 1) {
+            ahead.hear(change, self.heard_at[change.version as usize]);
+        }
+        ahead.next_due()
+    }
+
     /// Timers that ran out while other things went on, and brought about nothing: with what was heard by then.
     fn let_timers_pass(&mut self, grace: i64) {
         for lane in 0..self.lanes.len() {
-            while let Some((key, due)) = self.lanes[lane].take_due(self.now - grace) {
+            while let Some(due) = self.next_due(lane).filter(|due| *due <= self.now - grace) {
                 let version = self.heard_at.partition_point(|t| *t <= due).saturating_sub(1);
                 self.deliver(lane, version as u64);
+                let Some(key) = self.lanes[lane].take_due(due) else { break };
                 let _ = self.quiet_turn(lane, &key);
             }
         }
