@@ -125,8 +125,9 @@ fn prepared(request: &Request, write: &Write, names: &mut Names, places: &Places
 /// A name that begins like this one and stands at a place among so many.
 fn placed(object: &Object, name: &str, place: usize, of: usize) -> String {
     const LETTERS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
-    let letter = |n: usize| char::from(LETTERS[n % LETTERS.len()]);
-    let names = (0..8_000).map(|n| format!("{name}{}{}{}", letter(n / 400), letter(n / 20), letter(n)));
+    let letters = |n: usize| (0..6).map(move |at| char::from(LETTERS[n / 20_usize.pow(at) % LETTERS.len()]));
+    // Letters further to the left move a hash further.
+    let names = (0..8_000).map(|n| format!("{name}{}", letters(n * 7_919).collect::<String>()));
     let stands_at = |name: &String| {
         let order = ObjectKey::new(object.kind(), object.meta().namespace.clone(), name.as_str()).rank() & 0xff_ffff_ffff_ffff;
         (u128::from(order) * of as u128 >> 56) as usize == place
@@ -338,6 +339,9 @@ impl Works<'_> {
         let Some(found) = search.best else { return Err(search.reason) };
         if std::env::var_os("DRIVEN_LOG").is_some() {
             println!("t={} begin {} v{} answered {} for rv {} (latest {})", found.t, found.key, found.lane.version, found.worth.1, self.course.steps[index].rv, self.api.version());
+        }
+        if std::env::var_os("DRIVEN_PODS").is_some() && self.course.steps[index].rv.to_string() == std::env::var("DRIVEN_PODS").unwrap() {
+            self.debug_pods(&found.lane);
         }
         self.lanes[lane] = found.lane;
         let now = self.instant(found.t);
@@ -647,5 +651,15 @@ fn first_change(path: &str, before: &Value, after: &Value) -> Option<String> {
         }
         _ if before == after => None,
         _ => Some(format!("{} from {before} to {after}", path.trim_start_matches('.'))),
+    }
+}
+
+impl Works<'_> {
+    pub fn debug_pods(&self, lane: &Lane) {
+        for object in lane.cache.of_kind(Kind::Pod) {
+            let pod = object.as_pod().unwrap();
+            let ready = pod.status.conditions.iter().find(|it| it.kind == "Ready").map(|it| it.last_transition_time);
+            println!("   {} {:x} node {} ready {:?} created {:?} del {:?} uid {} place {:?}", pod.metadata.name, object.key().rank(), pod.spec.node_name, ready, pod.metadata.creation_timestamp, pod.metadata.deletion_timestamp, pod.metadata.uid, self.course.places.get(self.names.theirs(&pod.metadata.name).as_str()));
+        }
     }
 }
