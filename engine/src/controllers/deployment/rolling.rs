@@ -104,7 +104,9 @@ pub fn old_set_sizes(spec: &DeploymentSpec, new: &SetSize, old: &[SetSize]) -> V
         return sizes;
     }
     let min_available = spec.wanted() - max_unavailable(spec);
-    let available: i32 = new.available + old.iter().map(|set| set.available).sum::<i32>();
+    // Pods of sets that are already to have none do not count, though they may still be there.
+    let active = old.iter().filter(|set| set.replicas > 0);
+    let available: i32 = new.available + active.map(|set| set.available).sum::<i32>();
     let mut surplus = available - min_available;
     for size in &mut sizes {
         if surplus <= 0 {
