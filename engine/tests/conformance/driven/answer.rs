@@ -198,6 +198,10 @@ impl Works<'_> {
         let keys: Vec<ObjectKey> = self.lanes[lane].turns.iter().map(|turn| turn.key.clone()).collect();
         for key in keys.into_iter().filter(|key| subject.is_none_or(|it| *it == key.to_string())) {
             while let Some(turn) = self.lanes[lane].turns.iter().find(|turn| turn.key == key) {
+                if turn.waits && !self.look_again(lane, &key, index) {
+                    return Err("ours sees something else when it looks again".into());
+                }
+                let Some(turn) = self.lanes[lane].turns.iter().find(|turn| turn.key == key) else { break };
                 let reason = match self.find(&turn.parked, index, &self.ahead(), Part::All) {
                     Ok(slot) => return self.send(lane, &key, slot, index).map(|()| true),
                     Err(reason) => reason,
@@ -212,6 +216,24 @@ impl Works<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// Lets a turn that looks at the cache a second time do so where it then makes the write of a step.
+    fn look_again(&mut self, lane: usize, key: &ObjectKey, index: usize) -> bool {
+        let now = self.instant(self.now);
+        let mut probe = self.lanes[lane].clone();
+        loop {
+            let mut trial = probe.clone();
+            let events = trial.look_again(key, now);
+            let turn = trial.turns.iter().find(|turn| turn.key == *key);
+            if turn.is_none_or(|turn| self.find(&turn.parked, index, &self.ahead(), Part::All).is_ok()) {
+                self.lanes[lane] = trial;
+                self.tell(events);
+                return true;
+            }
+            let Some(change) = self.api.change(probe.version + 1) else { return false };
+            probe.hear(change, self.heard_at[change.version as usize]);
+        }
     }
 
     /// The parked request that is the write of a step.
@@ -288,9 +310,13 @@ impl Works<'_> {
 
     fn conclude(&mut self, lane: usize, key: &ObjectKey, slot: usize, outcome: Outcome) {
         let now = self.instant(self.now);
+        let looks_twice = self.lanes[lane].looks_twice();
         if let Some(turn) = self.lanes[lane].turns.iter_mut().find(|turn| turn.key == *key) {
-            turn.failed |= outcome.is_err();
             turn.outcomes[slot] = Some(outcome);
+            turn.waits = looks_twice && turn.parked.is_empty();
+            if turn.waits {
+                return;
+            }
         }
         let events = self.lanes[lane].go_on(key, now);
         self.tell(events);
@@ -461,6 +487,11 @@ impl Works<'_> {
                 ahead = trial;
                 forecast.answered += 1;
                 rest.next();
+            }
+            if lane.looks_twice() && lane.turns[place].parked.is_empty() {
+                // What it writes next depends on what it hears until then.
+                forecast.is_whole = true;
+                return forecast;
             }
             if !is_told {
                 // Which of the following writes are this turn's is not known.

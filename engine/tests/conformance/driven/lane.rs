@@ -41,8 +41,8 @@ pub struct Turn {
     version: u64,
     pub parked: Vec<(usize, Request)>,
     pub outcomes: Vec<Option<Outcome>>,
-    /// A request of it was refused.
-    pub failed: bool,
+    /// It has its answers, and goes on when it is told to, with what is known by then.
+    pub waits: bool,
 }
 
 #[derive(Clone)]
@@ -187,8 +187,22 @@ impl Lane {
         self.reconciler.begin(key);
         let cache = Rc::new(self.cache.clone());
         let (parked, outcomes) = (Vec::new(), Vec::new());
-        let turn = Turn { key: key.clone(), cache, version: self.version, parked, outcomes, failed: false };
+        let turn = Turn { key: key.clone(), cache, version: self.version, parked, outcomes, waits: false };
         self.turns.push(turn);
+        self.go_on(key, now)
+    }
+
+    /// Whether its turns look at the cache again before they end.
+    pub fn looks_twice(&self) -> bool {
+        self.by == "controller/daemon-set-controller"
+    }
+
+    /// Lets a turn that waits go on with what its loop has heard by now.
+    pub fn look_again(&mut self, key: &ObjectKey, now: Instant) -> Vec<EventDraft> {
+        let cache = Rc::new(self.cache.clone());
+        if let Some(turn) = self.turns.iter_mut().find(|turn| turn.key == *key) {
+            (turn.waits, turn.cache, turn.version) = (false, cache, self.version);
+        }
         self.go_on(key, now)
     }
 
