@@ -12,4 +12,6 @@ mod conformance {
     #[allow(dead_code, reason = "tables come next")]
     mod report;
     mod run;
+    #[allow(dead_code, reason = "runs come next")]
+    mod shape;
 }
