@@ -34,6 +34,8 @@ pub struct ReplicaSetController {
 pub struct Turn {
     stage: Stage,
     seen: Option<Seen>,
+    /// When its last step was.
+    wall_millis: i64,
     failure: Option<String>,
 }
 
@@ -86,10 +88,11 @@ impl Reconciler for ReplicaSetController {
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {
-        Turn { stage: Stage::Observe, seen: None, failure: None }
+        Turn { stage: Stage::Observe, seen: None, wall_millis: 0, failure: None }
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
+        turn.wall_millis = context.wall_millis;
         match std::mem::replace(&mut turn.stage, Stage::Finish) {
             Stage::Observe => self.observe(context, key, turn),
             Stage::Claim => claim(turn),
@@ -100,7 +103,7 @@ impl Reconciler for ReplicaSetController {
             Stage::Creating { batch, left } => self.created(key, turn, outcomes, batch, left),
             Stage::Deleting(pods) => self.deleted(key, turn, outcomes, &pods),
             Stage::Status => self.status_step(turn),
-            Stage::Finish => self.finish(context, turn, &outcomes),
+            Stage::Finish => self.finish(turn, &outcomes),
         }
     }
 }
@@ -290,7 +293,7 @@ impl ReplicaSetController {
         }
     }
 
-    fn finish(&mut self, _context: &Context<'_>, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
+    fn finish(&mut self, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
         let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err()).map(|error| error.message.clone());
         finish(turn, refused)
     }
@@ -300,15 +303,17 @@ fn finish(turn: &Turn, refused: Option<String>) -> Stepped {
     if let Some(error) = turn.failure.clone().or(refused) {
         return Step::Fail(error).into();
     }
-    let next = match &turn.seen {
-        Some(seen)
-            if seen.set.spec.min_ready_seconds > 0
-                && seen.input.ready == seen.set.spec.wanted()
-                && seen.input.available != seen.set.spec.wanted() =>
-        {
-            Next::After(Millis::from_secs(u64::from(seen.set.spec.min_ready_seconds.unsigned_abs())))
+    let waiting = turn
+        .seen
+        .as_ref()
+        .filter(|seen| seen.set.spec.min_ready_seconds > 0 && seen.input.ready != seen.input.available);
+    let next = match waiting {
+        Some(Seen { set, input, .. }) => {
+            let usual = i64::from(set.spec.min_ready_seconds) * 1_000;
+            let wait = input.next.map_or(usual, |at| at.millis() - turn.wall_millis);
+            Next::After(Millis(u64::try_from(wait).unwrap_or(0)))
         }
-        _ => Next::AwaitChange,
+        None => Next::AwaitChange,
     };
     Step::Done(next).into()
 }
