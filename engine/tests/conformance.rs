@@ -3,13 +3,20 @@
 //! `CONFORMANCE_DIR` names another folder with `traces/` and `tables/` in it; the project's own copies are the default.
 
 mod conformance {
+    mod compare;
     mod driven;
     mod exceptions;
     #[allow(dead_code, reason = "tables come next")]
     mod folder;
+    mod free;
+    mod marks;
+    mod milestones;
+    mod names;
+    mod player;
     #[allow(dead_code, reason = "the schema as a whole, whatever the runs read of it")]
     mod recording;
     #[allow(dead_code, reason = "tables come next")]
     mod report;
     mod run;
+    mod shape;
 }

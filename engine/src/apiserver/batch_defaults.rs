@@ -1,15 +1,10 @@
 //! What the API server fills in for StatefulSets, DaemonSets and Jobs (`pkg/apis/{apps,batch}/v1/defaults.go`), and the
 //! selector it gives to a Job (`pkg/registry/batch/job/strategy.go`), v1.36.
 
-use std::rc::Rc;
-
 use serde_json::Value;
 
 use super::defaults::{default_pod_spec, default_text};
-use crate::api::{DaemonSet, IntOrPercent, Job, Labels, Object, ObjectMeta, StatefulSet, fields};
-
-/// The annotation that tells how many templates a DaemonSet has had.
-const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+use crate::api::{DaemonSet, IntOrPercent, Job, Labels, StatefulSet, fields};
 
 pub(super) fn default_stateful_set(set: &mut StatefulSet) {
     let spec = &mut set.spec;
@@ -43,23 +38,6 @@ pub(super) fn default_daemon_set(set: &mut DaemonSet) {
     default_pod_spec(&mut spec.template.spec);
 }
 
-/// Counts the templates that a DaemonSet has had (`PrepareForCreate`, `PrepareForUpdate`, registry/apps/daemonset v1.36).
-pub(super) fn count_templates(object: &mut Object, old: Option<&Object>) {
-    let Object::DaemonSet(set) = object else { return };
-    let old = old.and_then(Object::as_daemon_set);
-    let count = match old {
-        None => 1,
-        Some(old) => template_generation(&old.metadata) + i64::from(old.spec.template != set.spec.template),
-    };
-    let annotations = &mut Rc::make_mut(set).metadata.annotations;
-    annotations.insert(TEMPLATE_GENERATION.into(), count.to_string());
-}
-
-/// How many templates a DaemonSet has had.
-pub fn template_generation(set: &ObjectMeta) -> i64 {
-    set.annotations.get(TEMPLATE_GENERATION).and_then(|it| it.parse().ok()).unwrap_or(0)
-}
-
 pub(super) fn default_job(job: &mut Job) {
     let spec = &mut job.spec;
     if spec.completions.is_none() && spec.parallelism.is_none() {
@@ -80,7 +58,7 @@ pub(super) fn default_job(job: &mut Job) {
     let policy = spec.template.spec.restart_policy.clone();
     default_pod_spec(&mut spec.template.spec);
     if policy.is_empty() && spec.template.spec.restart_policy == "Always" {
-        Rc::make_mut(&mut spec.template.spec).restart_policy = policy;
+        std::rc::Rc::make_mut(&mut spec.template.spec).restart_policy = policy;
     }
 }
 

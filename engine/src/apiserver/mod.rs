@@ -20,7 +20,6 @@ mod validation;
 mod watch;
 
 pub use admission::*;
-pub use batch_defaults::template_generation;
 use batch_defaults::*;
 pub use defaults::*;
 pub use deletion::*;

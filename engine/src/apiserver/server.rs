@@ -7,11 +7,16 @@ use super::json_patch::json_patch;
 use super::strategic::strategic_patch;
 use super::{
     Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, ManagerId, Objects, PatchType, Reason,
-    Request, Verb, WatchLog, admit_pod, apply_defaults, count_templates, merge_patch, select_pods_of_job, three_way, validate_create,
+    Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way, validate_create,
     validate_meta, validate_update,
 };
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, PodSpec, Text, Timestamp, Uid, set_condition};
 use crate::sim::{Random, Seq, Time};
+
+/// Labels of a node that its pods take over.
+const TOPOLOGY_LABELS: [&str; 2] = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
+/// How many templates a DaemonSet has had.
+pub const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 /// The annotation in which `kubectl apply` remembers what it applied.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -111,7 +116,6 @@ impl ApiServer {
         let key = object.key();
         self.admit_namespace(&key)?;
         drop_status(&mut object);
-        count_templates(&mut object, None);
         self.prepare(&key, &mut object)?;
         self.admit_size(&object)?;
         if let Some(known) = self.objects.get(&key) {
@@ -134,6 +138,7 @@ impl ApiServer {
         if let Object::Job(job) = &mut object {
             select_pods_of_job(Rc::make_mut(job));
         }
+        number_template(&mut object, None);
         first_status(&mut object);
         let object = self.write(ChangeKind::Added, object, moment);
         self.managers.wrote(by, None, &object, moment.wall);
@@ -197,7 +202,7 @@ impl ApiServer {
         apply_defaults(&mut object);
         keep_status(&mut object, &old);
         keep_system_fields(&mut object, &old);
-        count_templates(&mut object, Some(&old));
+        number_template(&mut object, Some(&old));
         ApiError::invalid(key.kind, &key.name, validate_update(&old, &object))?;
         self.admit_size(&object)?;
         if object == old {
@@ -291,6 +296,13 @@ impl ApiServer {
             return Err(ApiError::new(Reason::Conflict, message));
         }
         let bound = Rc::make_mut(&mut pod);
+        // Admission plugin PodTopologyLabels: a pod is told where it came to be.
+        let place = self.objects.get(&ObjectKey::node(node.clone())).map(Object::meta);
+        for label in TOPOLOGY_LABELS {
+            if let Some(value) = place.and_then(|place| place.labels.get(label)) {
+                bound.metadata.labels.insert(label.into(), value.clone());
+            }
+        }
         let spec: &mut PodSpec = Rc::make_mut(&mut bound.spec);
         spec.node_name = node.clone();
         bound.status.nominated_node_name = Name::default();
@@ -474,6 +486,19 @@ fn first_status(object: &mut Object) {
         Object::Namespace(namespace) => Rc::make_mut(namespace).status.phase = "Active".into(),
         _ => {}
     }
+}
+
+/// Counts the templates that a DaemonSet had (`pkg/registry/apps/daemonset/strategy.go`); nobody else can.
+fn number_template(object: &mut Object, old: Option<&Object>) {
+    let Object::DaemonSet(set) = object else { return };
+    let number = match old.and_then(Object::as_daemon_set) {
+        None => 1,
+        Some(old) => {
+            let known = old.metadata.annotations.get(TEMPLATE_GENERATION).and_then(|it| it.parse().ok()).unwrap_or(0);
+            known + i64::from(old.spec.template != set.spec.template)
+        }
+    };
+    Rc::make_mut(set).metadata.annotations.insert(TEMPLATE_GENERATION.into(), number.to_string());
 }
 
 /// Kinds of which the API server counts the changes of the spec.

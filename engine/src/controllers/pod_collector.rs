@@ -69,20 +69,21 @@ impl Scripted for PodCollector {
             n => note!("**{}** to collect", n).into(),
         };
         let mut script = Script::new(found, differs);
-        let lost = orphans.iter().map(|pod| (pod, true)).chain(stuck.iter().map(|pod| (pod, false)));
-        let all = lost.chain(ended.iter().map(|pod| (pod, false)));
-        for (pod, is_orphan) in all {
-            let name = &pod.metadata.name;
-            if !pod.is_finished() {
-                let facts: Facts = note!("note that **{}** has failed", Arg::Short(name.clone())).into();
+        // One after the other, as each is marked and deleted (`markFailedAndDeletePod`).
+        let orphans = orphans.iter().map(|pod| (pod, Some(true)));
+        let all = orphans.chain(stuck.iter().map(|pod| (pod, Some(false)))).chain(ended.iter().map(|pod| (pod, None)));
+        for (pod, lost) in all {
+            let name = Arg::Short(pod.metadata.name.clone());
+            if let Some(is_orphan) = lost.filter(|_| !pod.is_finished()) {
+                let facts: Facts = note!("note that **{}** has failed", name.clone()).into();
                 let mark = request(Verb::UpdateStatus(fail(pod, is_orphan, context)));
                 script.send(facts.with(note!("PATCH pods/status")), vec![(mark, Purpose::Plain)]);
             }
             let options = DeleteOptions { uid: Some(pod.metadata.uid), ..DeleteOptions::default() };
             let options = DeleteOptions { grace_seconds: Some(0), ..options };
-            let facts: Facts = note!("delete **{}** for good", Arg::Short(name.clone())).into();
-            let delete = request(Verb::Delete(pod_key(pod), options));
-            script.send(facts.with(note!("DELETE pods, grace 0")), vec![(delete, Purpose::Plain)]);
+            let deletion = request(Verb::Delete(pod_key(pod), options));
+            let facts: Facts = note!("delete **{}** for good", name).into();
+            script.send(facts.with(note!("DELETE pods, grace 0")), vec![(deletion, Purpose::Plain)]);
         }
         Some(script)
     }

@@ -85,6 +85,13 @@ impl Flights {
         flight
     }
 
+    /// Numbers of those that some loops sent and that were lost on their way.
+    pub fn lost(&self, by: &[LoopIndex]) -> Vec<u64> {
+        let is_lost = |it: &Flight| by.contains(&it.by) && matches!(it.outcome, Some(Err(_)));
+        let all = (self.first..).zip(&self.all);
+        all.filter(|(_, it)| it.as_ref().is_some_and(is_lost)).map(|(number, _)| number).collect()
+    }
+
     fn iter(&self) -> impl Iterator<Item = &Flight> {
         self.all.iter().flatten()
     }

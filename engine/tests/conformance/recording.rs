@@ -23,6 +23,10 @@ pub struct Recording {
     pub end_ms: u64,
     /// How late the recorder may be, in ms.
     pub slack_ms: u64,
+    /// The longest that its API server took to answer a write, in ms.
+    pub answer_ms: u64,
+    /// How late its fake kubelet was, in ms: between what half of its deeds and what nearly all of them were.
+    pub kubelet_late_ms: u64,
     pub client_limit: Limit,
     pub kubelet: Kubelet,
     /// Manifests of the nodes and of all else that is there at the start.
@@ -522,11 +526,11 @@ struct Slack {
     #[serde(default, rename = "apiP95")]
     _api_p95: IgnoredAny,
     #[serde(default, rename = "apiMax")]
-    _api_max: IgnoredAny,
+    api_max: u64,
     #[serde(default, rename = "kubeletP50")]
-    _kubelet_p50: IgnoredAny,
+    kubelet_p50: u64,
     #[serde(default, rename = "kubeletP95")]
-    _kubelet_p95: IgnoredAny,
+    kubelet_p95: u64,
     #[serde(default, rename = "kubeletMax")]
     _kubelet_max: IgnoredAny,
 }
@@ -617,6 +621,8 @@ impl Recording {
             started_at,
             end_ms: file.end_ms,
             slack_ms: file.timing_slack_ms.suggested,
+            answer_ms: file.timing_slack_ms.api_max,
+            kubelet_late_ms: u64::midpoint(file.timing_slack_ms.kubelet_p50, file.timing_slack_ms.kubelet_p95),
             client_limit: file.client_limit,
             kubelet: file.kubelet,
             initial_objects: file.initial_objects,

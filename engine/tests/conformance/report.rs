@@ -1,5 +1,6 @@
 //! What held, one line per file and mode, and a line of totals.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,25 +40,25 @@ impl Report {
         let _ = writeln!(self.text, "{name} {}: {what}", mode.word());
     }
 
-    /// The result of a recording in one mode: that it held, or the first difference.
-    pub fn trace(&mut self, name: &str, mode: Mode, result: &Result<(), String>) {
+    /// The result of a recording in one mode: the first difference, and why others are allowed.
+    pub fn trace(&mut self, name: &str, mode: Mode, difference: Option<&String>, allowed: BTreeSet<&str>) {
         let count = if mode == Mode::Driven { &mut self.driven } else { &mut self.free };
         count.all += 1;
-        count.held += usize::from(result.is_ok());
-        match result {
-            Ok(()) => self.line(name, mode, "held"),
-            Err(difference) => self.line(name, mode, difference),
+        count.held += usize::from(difference.is_none());
+        match difference {
+            None if allowed.is_empty() => self.line(name, mode, "held"),
+            None => {
+                let reasons: Vec<&str> = allowed.into_iter().collect();
+                self.line(name, mode, &format!("held, but for this: {}", reasons.join("; ")));
+            }
+            Some(difference) => self.line(name, mode, difference),
         }
     }
 
-    /// A recording that is excepted, and why; what came out all the same, where it was tried.
-    pub fn excepted(&mut self, name: &str, mode: Mode, reason: &str, result: Option<&Result<(), String>>) {
-        let outcome = match result {
-            Some(Ok(())) => " (held)".to_string(),
-            Some(Err(difference)) => format!(" ({difference})"),
-            None => String::new(),
-        };
-        self.line(name, mode, &format!("excepted: {reason}{outcome}"));
+    /// A recording that is excepted, and why; what differed first all the same.
+    pub fn excepted(&mut self, name: &str, mode: Mode, reason: &str, difference: Option<&String>) {
+        let outcome = difference.map_or("held", |it| it);
+        self.line(name, mode, &format!("excepted: {reason} ({outcome})"));
     }
 
     /// The rows of a table: how many there are, and what differs in those that do not hold.

@@ -16,7 +16,7 @@ use super::pods::{Claims, create_slowly, delete_all, pod_from, request, suitors}
 use super::script::{Purpose, Script, Scripted};
 use super::{Recorder, controller_key};
 use crate::api::{DaemonSet, DaemonSetStatus, IntOrPercent, Kind, Name, Node, Object, ObjectKey, Pod, PodSpec};
-use crate::apiserver::{Change, ChangeKind, EventDraft, Objects, Verb, template_generation};
+use crate::apiserver::{Change, ChangeKind, EventDraft, Objects, TEMPLATE_GENERATION, Verb};
 use crate::client::{Action, Context, Expectations, Facts, Wakeup, observe_pod_of};
 use crate::note;
 use crate::sim::{Map, Millis, Time, sort_by};
@@ -216,7 +216,9 @@ impl<'a> Seen<'a> {
     fn new_pod(&self, node: &Name) -> Pod {
         let mut pod = pod_from(&self.set.spec.template, &self.set.metadata, Kind::DaemonSet);
         pod.metadata.labels.insert(HASH_LABEL.into(), self.history.hash.to_string());
-        pod.metadata.labels.insert(GENERATION_LABEL.into(), template_generation(&self.set.metadata).to_string());
+        if let Some(number) = self.set.metadata.annotations.get(TEMPLATE_GENERATION) {
+            pod.metadata.labels.insert(GENERATION_LABEL.into(), number.clone());
+        }
         let mut spec = self.spec.clone();
         pin(&mut spec, node);
         pod.spec = Rc::new(spec);

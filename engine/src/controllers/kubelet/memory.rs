@@ -151,7 +151,9 @@ impl PodMemory {
             let probes = probers.into_iter().flatten().filter(move |_| is_up);
             let probes = probes.filter_map(|prober| prober.wakes_at(&container.answers));
             let wait = memory.and_then(|memory| memory.wait).map(|wait| wait.next);
-            probes.chain(wait.filter(|_| !record.is_stopping))
+            let answers = Some(&container.answers).filter(|answers| answers.is_heard && is_up);
+            let heard = answers.and_then(|answers| answers.next_change(self.looked));
+            probes.chain(wait.filter(|_| !record.is_stopping)).chain(heard)
         });
         times.filter(|at| *at > self.looked).min()
     }

@@ -34,6 +34,8 @@ pub struct ReplicaSetController {
 pub struct Turn {
     stage: Stage,
     seen: Option<Seen>,
+    /// When its last step was.
+    wall_millis: i64,
     failure: Option<String>,
     /// The status was refused once, since the ReplicaSet was older than thought.
     has_retried: bool,
@@ -63,8 +65,6 @@ struct Seen {
     set: Rc<ReplicaSet>,
     input: StatusInput,
     claims: Claims,
-    /// When the first of the pods that are ready has been so for long enough.
-    next_available: Option<Millis>,
 }
 
 impl Reconciler for ReplicaSetController {
@@ -90,10 +90,11 @@ impl Reconciler for ReplicaSetController {
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {
-        Turn { stage: Stage::Observe, seen: None, failure: None, has_retried: false }
+        Turn { stage: Stage::Observe, seen: None, wall_millis: 0, failure: None, has_retried: false }
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
+        turn.wall_millis = context.wall_millis;
         match std::mem::replace(&mut turn.stage, Stage::Finish) {
             Stage::Observe => self.observe(context, key, turn),
             Stage::Claim => claim(turn),
@@ -104,7 +105,7 @@ impl Reconciler for ReplicaSetController {
             Stage::Creating { batch, left } => self.created(key, turn, outcomes, batch, left),
             Stage::Deleting(pods) => self.deleted(key, turn, outcomes, &pods),
             Stage::Status => self.status_step(turn),
-            Stage::Finish => self.finish(context, turn, &outcomes),
+            Stage::Finish => self.finish(turn, &outcomes),
         }
     }
 }
@@ -140,8 +141,7 @@ impl ReplicaSetController {
         };
         let claims = Claims::find(context.cache, &set.metadata, &set.spec.selector, |_| true);
         turn.stage = if claims.is_empty() { Stage::Diff } else { Stage::Claim };
-        let next_available = next_available(set, context);
-        turn.seen = Some(Seen { set: Rc::clone(set), input, claims, next_available });
+        turn.seen = Some(Seen { set: Rc::clone(set), input, claims });
         let facts: crate::client::Facts = facts.into();
         Step::Observe(facts.with(detail)).into()
     }
@@ -297,7 +297,7 @@ impl ReplicaSetController {
 
     /// A status that comes too late for the version it was meant for is sent once more for the newest one
     /// (`statusUpdateRetries`).
-    fn finish(&mut self, _context: &Context<'_>, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
+    fn finish(&mut self, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
         let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err());
         if refused.is_some_and(|error| error.code() == 409)
             && !std::mem::replace(&mut turn.has_retried, true)
@@ -310,33 +310,21 @@ impl ReplicaSetController {
     }
 }
 
-/// `controller.FindMinNextPodAvailabilityCheck`
-fn next_available(set: &ReplicaSet, context: &Context<'_>) -> Option<Millis> {
-    let min_ready = i64::from(set.spec.min_ready_seconds);
-    if min_ready == 0 {
-        return None;
-    }
-    let pods = context.cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod).filter(|pod| pod.is_active());
-    let ready = pods.filter_map(|pod| condition(&pod.status.conditions, "Ready").filter(|ready| ready.is_true()));
-    let waits = ready.filter_map(|ready| Some((ready.last_transition_time?.0 + min_ready) * 1000 - context.wall_millis));
-    let first = waits.filter(|wait| *wait > 0).min()?;
-    Some(Millis(first.unsigned_abs()))
-}
-
 fn finish(turn: &Turn, refused: Option<String>) -> Stepped {
     if let Some(error) = turn.failure.clone().or(refused) {
         return Step::Fail(error).into();
     }
-    let next = match &turn.seen {
-        Some(seen)
-            if seen.set.spec.min_ready_seconds > 0
-                && seen.input.ready == seen.set.spec.wanted()
-                && seen.input.available != seen.set.spec.wanted() =>
-        {
-            let min_ready = Millis::from_secs(u64::from(seen.set.spec.min_ready_seconds.unsigned_abs()));
-            Next::After(seen.next_available.unwrap_or(min_ready))
+    let waiting = turn
+        .seen
+        .as_ref()
+        .filter(|seen| seen.set.spec.min_ready_seconds > 0 && seen.input.ready != seen.input.available);
+    let next = match waiting {
+        Some(Seen { set, input, .. }) => {
+            let usual = i64::from(set.spec.min_ready_seconds) * 1_000;
+            let wait = input.next.map_or(usual, |at| at.millis() - turn.wall_millis);
+            Next::After(Millis(u64::try_from(wait).unwrap_or(0)))
         }
-        _ => Next::AwaitChange,
+        None => Next::AwaitChange,
     };
     Step::Done(next).into()
 }

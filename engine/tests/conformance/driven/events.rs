@@ -1,20 +1,15 @@
 //! The Events that controllers publish about their objects.
 //!
-//! Before an Event is sent, client-go's correlator (`tools/record/events_cache.go`, v1.36) puts similar ones together
-//! and drops those of a component that says too much of one object. The engine's Events are compared after that.
+//! Before an Event is sent, a recorder puts similar ones together and drops those of a component that says too much of
+//! one object. The engine's Events are compared after that.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
+use loopscope_engine::apiserver::EventLog;
+
+use super::lane::time;
 use super::works::{Told, Works};
 use crate::conformance::recording::ChangeType;
-
-/// Ten Events that differ in their message alone become one.
-const SIMILAR: usize = 10;
-const SIMILAR_WITHIN: i64 = 600_000;
-/// Events of one component about one object: so many at once, then one in so many ms.
-const BURST: f64 = 25.0;
-const REFILL: f64 = 300_000.0;
-const COMBINED: &str = "(combined from similar events): ";
 
 /// Whose Events are compared, as they name themselves.
 const COMPONENTS: &[&str] = &[
@@ -36,41 +31,6 @@ struct Said {
 }
 
 type Course = BTreeMap<(String, String), Vec<Said>>;
-
-#[derive(Default)]
-struct Correlator {
-    similar: BTreeMap<(String, String, String), (i64, VecDeque<String>)>,
-    buckets: BTreeMap<(String, String), (f64, i64)>,
-}
-
-impl Correlator {
-    /// What is sent of an Event: its message, or nothing.
-    fn pass(&mut self, t: i64, component: &str, about: &str, reason: &str, message: &str) -> Option<String> {
-        let key = (component.to_string(), about.to_string(), reason.to_string());
-        let (last, known) = self.similar.entry(key).or_insert((t, VecDeque::new()));
-        if t - *last > SIMILAR_WITHIN {
-            known.clear();
-        }
-        *last = t;
-        if !known.iter().any(|it| it == message) {
-            known.push_back(message.to_string());
-        }
-        let message = if known.len() < SIMILAR {
-            message.to_string()
-        } else {
-            known.pop_front();
-            format!("{COMBINED}{message}")
-        };
-        let (tokens, since) = self.buckets.entry((component.to_string(), about.to_string())).or_insert((BURST, t));
-        *tokens = (*tokens + (t - *since) as f64 / REFILL).min(BURST);
-        *since = t;
-        if *tokens < 1.0 {
-            return None;
-        }
-        *tokens -= 1.0;
-        Some(message)
-    }
-}
 
 impl Works<'_> {
     /// The same Events about each object by each component, in the same order.
@@ -110,24 +70,20 @@ impl Works<'_> {
 
     fn our_events(&self) -> Course {
         let mut course = Course::new();
-        let mut correlator = Correlator::default();
+        let mut recorders = EventLog::default();
         let mut last_life = 0;
         for Told { t, life, event } in &self.told {
             if *life != last_life {
-                // The correlator is in the process.
-                correlator = Correlator::default();
+                recorders.forget();
                 last_life = *life;
             }
             if self.is_of_joining(event.reason, &event.about.to_string()) {
                 continue;
             }
-            let about = self.names.theirs(&event.about.to_string());
-            let message = self.names.theirs(&event.message);
-            if let Some(message) = correlator.pass(*t, event.component, &about, event.reason, &message) {
-                let message = without_pod(event.reason, &message);
-                let said = Said { reason: event.reason.into(), message };
-                add(&mut course, event.component, &about, said);
-            }
+            let Some(sent) = recorders.correlate(event.clone(), time(*t)) else { continue };
+            let (about, message) = (self.names.theirs(&sent.about.to_string()), self.names.theirs(&sent.message));
+            let said = Said { reason: sent.reason.into(), message: without_pod(sent.reason, &message) };
+            add(&mut course, sent.component, &about, said);
         }
         course
     }
