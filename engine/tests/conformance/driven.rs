@@ -30,6 +30,10 @@ mod events;
 mod feed;
 mod lane;
 mod names;
+mod quiet;
+mod refused;
+mod requests;
+mod search;
 mod still;
 mod works;
 

@@ -46,7 +46,9 @@ pub fn difference(
     let fields: Vec<&str> = match part {
         Part::Status => vec!["status", "annotations"],
         Part::Spec => vec!["spec", "annotations"],
-        Part::All => ours.as_object().into_iter().chain(theirs.as_object()).flat_map(Map::keys).map(String::as_str).collect(),
+        Part::All => {
+            ours.as_object().into_iter().chain(theirs.as_object()).flat_map(Map::keys).map(String::as_str).collect()
+        }
     };
     fields.into_iter().find_map(|field| differ(field, &ours[field], &theirs[field], clock))
 }
@@ -148,9 +150,7 @@ fn shape(object: &Object, clock: Clock) -> Value {
     let value = object.to_value();
     let meta = object.meta();
     let ms = |time: Option<Timestamp>| time.map(|it| it.millis() - clock.started_at);
-    let owner = |it: &loopscope_engine::api::OwnerReference| {
-        json!({"kind": it.kind.as_str(), "name": it.name.as_str(), "controller": it.controller, "blockOwnerDeletion": it.block_owner_deletion})
-    };
+    let owner = |it: &loopscope_engine::api::OwnerReference| json!({"kind": it.kind.as_str(), "name": it.name.as_str(), "controller": it.controller, "blockOwnerDeletion": it.block_owner_deletion});
     let mut fields = Map::new();
     fields.insert("generation".into(), meta.generation.into());
     fields.insert("labels".into(), value["metadata"]["labels"].clone());
@@ -229,8 +229,7 @@ fn workload_shape(value: &Value, fields: &mut Map<String, Value>, clock: Clock) 
 fn pod_shape(value: &Value, fields: &mut Map<String, Value>, clock: Clock) {
     let (spec, status) = (&value["spec"], &value["status"]);
     let (images, requests) = images(spec);
-    let tolerated =
-        |it: &Value| json!({"key": it["key"], "value": it["value"], "effect": it["effect"], "tolerationSeconds": it["tolerationSeconds"]});
+    let tolerated = |it: &Value| json!({"key": it["key"], "value": it["value"], "effect": it["effect"], "tolerationSeconds": it["tolerationSeconds"]});
     let tolerations = spec["tolerations"].as_array().into_iter().flatten().map(tolerated).collect();
     let start = status["startTime"].as_str().and_then(Timestamp::parse).map(|it| it.millis() - clock.started_at);
     for (name, it) in [
@@ -263,9 +262,7 @@ fn node_shape(value: &Value, fields: &mut Map<String, Value>, clock: Clock) {
 }
 
 fn slice_shape(value: &Value, fields: &mut Map<String, Value>) {
-    let one = |it: &Value| {
-        json!({"addresses": it["addresses"], "conditions": it["conditions"], "nodeName": it["nodeName"], "pod": it["targetRef"]["name"]})
-    };
+    let one = |it: &Value| json!({"addresses": it["addresses"], "conditions": it["conditions"], "nodeName": it["nodeName"], "pod": it["targetRef"]["name"]});
     let endpoints: Value = value["endpoints"].as_array().into_iter().flatten().map(one).collect();
     fields.insert("addressType".into(), value["addressType"].clone());
     fields.insert("ports".into(), value["ports"].clone());

@@ -200,15 +200,15 @@ impl<'a> Builder<'a> {
         // Of those with one version the first made it, the others changed nothing.
         let by_rv = writes().rev().filter(|(_, it)| accepted(it)).filter_map(|(index, it)| Some((it.rv?, index)));
         let frees = |it: &Write| {
-            it.verb == "patch" && it.patch.as_ref().and_then(|it| it.get("metadata")?.get("finalizers")).is_some_and(Value::is_null)
+            it.verb == "patch"
+                && it.patch.as_ref().and_then(|it| it.get("metadata")?.get("finalizers")).is_some_and(Value::is_null)
         };
         let is_deletion = |it: &Write| it.verb == "delete" && it.rv.is_none() || frees(it);
         let deletions = writes().filter(|(_, it)| accepted(it) && it.by.starts_with("controller/") && is_deletion(it));
         let evicted = writes().filter(|(_, it)| accepted(it) && it.resource == "pods/eviction");
         let action_rv = recording.actions.iter().enumerate().filter_map(|(index, it)| Some((it.result?.rv?, index)));
-        let is_deed = |op: &Op| {
-            !matches!(op, Op::Observe {} | Op::KubeletSet { .. } | Op::MetricsSet { .. } | Op::Drain { .. })
-        };
+        let is_deed =
+            |op: &Op| !matches!(op, Op::Observe {} | Op::KubeletSet { .. } | Op::MetricsSet { .. } | Op::Drain { .. });
         let actions = recording.actions.iter().enumerate().filter(|(_, it)| is_deed(&it.op));
         Self {
             recording,
@@ -240,7 +240,8 @@ impl<'a> Builder<'a> {
         // The answer to what changed nothing has an older version.
         let is_near = |from: u64, to: u64| from <= change.t + 5 && change.t <= to + 1_000;
         let near_action = |index: &usize| is_near(self.recording.actions[*index].t, self.recording.actions[*index].t);
-        let near_write = |index: &usize| is_near(self.recording.writes[*index].t, self.recording.writes[*index].done_ms);
+        let near_write =
+            |index: &usize| is_near(self.recording.writes[*index].t, self.recording.writes[*index].done_ms);
         if let Some(action) = self.action_by_rv.get(&change.rv).copied().filter(near_action) {
             self.take_action(action);
             self.push(change.rv, self.recording.actions[action].t, Deed::Action(action), Some(index));
@@ -311,7 +312,11 @@ impl<'a> Builder<'a> {
         let writes = &self.recording.writes;
         let is_it = |(write, left): &&mut (usize, usize)| {
             let it = &writes[*write];
-            change.kind == "Pod" && it.name == change.name && *left > 0 && it.t <= change.t + 5 && change.t <= it.done_ms + 200
+            change.kind == "Pod"
+                && it.name == change.name
+                && *left > 0
+                && it.t <= change.t + 5
+                && change.t <= it.done_ms + 200
         };
         let Some((_, left)) = self.evicted.iter_mut().find(is_it) else { return false };
         *left -= 1;
@@ -369,7 +374,12 @@ impl<'a> Builder<'a> {
     fn place_unversioned(&mut self) {
         let mut late: Vec<Step> = Vec::new();
         for action in std::mem::take(&mut self.actions) {
-            late.push(Step { rv: 0, t: self.recording.actions[action].t as i64, deed: Deed::Action(action), record: None });
+            late.push(Step {
+                rv: 0,
+                t: self.recording.actions[action].t as i64,
+                deed: Deed::Action(action),
+                record: None,
+            });
         }
         for (index, write) in self.recording.writes.iter().enumerate() {
             let deed = match (write.code, write.resource.as_str()) {

@@ -43,7 +43,8 @@ impl Works<'_> {
     fn act_on(&mut self, op: &Op, step: &Step) -> Result<(), String> {
         match op {
             Op::Create { target, manifest } => {
-                let kind = Kind::by_name(&target.kind).ok_or_else(|| format!("not understood: kind {}", target.kind))?;
+                let kind =
+                    Kind::by_name(&target.kind).ok_or_else(|| format!("not understood: kind {}", target.kind))?;
                 let body = self.recording.manifests.get(*manifest).ok_or("no such manifest")?;
                 let body = self.names.ours_in(body);
                 let record = self.record(step);
@@ -78,11 +79,11 @@ impl Works<'_> {
             Op::NodeBack { nodes } => nodes.iter().try_for_each(|node| self.beat(&node.as_str().into())),
             Op::NodeStatus { node, conditions } => self.report(node, conditions, step),
             Op::ProcessStop { .. } => {
-                self.is_up = false;
+                self.halt();
                 Ok(())
             }
             Op::ProcessContinue { .. } => {
-                self.is_up = true;
+                self.let_go_on();
                 Ok(())
             }
             Op::ProcessKill { .. } => {
@@ -127,7 +128,11 @@ impl Works<'_> {
         let key = self.key("Pod", &write.name)?;
         let result = self.execute(&Request::new(USER, Verb::Evict(key, DeleteOptions::default())), None);
         let code = result.as_ref().map_or_else(|error| error.code(), |_| 201);
-        if code == write.code { Ok(()) } else { Err(format!("eviction of {}: answer {code}, recorded {}", write.name, write.code)) }
+        if code == write.code {
+            Ok(())
+        } else {
+            Err(format!("eviction of {}: answer {code}, recorded {}", write.name, write.code))
+        }
     }
 
     /// Does what a record of the trace tells that somebody did.
@@ -207,14 +212,14 @@ impl Works<'_> {
         let lists = ["containerStatuses", "initContainerStatuses"].map(|list| patch.map(|it| &it["status"][list]));
         let mut told = lists.into_iter().flatten().filter_map(Value::as_array).flatten();
         let told = told.find(|it| it["name"] == name.as_str()).map(|it| &it["state"]);
-        let time = |state: &str, field: &str| {
-            told.and_then(|it| it[state][field].as_str()).and_then(Timestamp::parse)
-        };
+        let time = |state: &str, field: &str| told.and_then(|it| it[state][field].as_str()).and_then(Timestamp::parse);
         let known = before.statuses().find(|it| *it.name == *name).map(|it| &it.state);
         let reason = text(it, "stateReason");
         let exit_code = it["exitCode"].as_i64().and_then(|it| it.try_into().ok()).unwrap_or(0);
         let state = match (text(it, "state").as_str(), known) {
-            ("running", Some(ContainerState::Running(known))) if told.is_none() => ContainerState::Running(known.clone()),
+            ("running", Some(ContainerState::Running(known))) if told.is_none() => {
+                ContainerState::Running(known.clone())
+            }
             ("terminated", Some(ContainerState::Terminated(known))) if told.is_none() => {
                 ContainerState::Terminated(known.clone())
             }

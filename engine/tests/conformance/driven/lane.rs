@@ -230,7 +230,8 @@ impl Lane {
                 Step::Observe(_) | Step::Diff(_) => {}
                 Step::Act(_, actions) => {
                     turn.outcomes = vec![None; actions.len()];
-                    turn.parked = actions.into_iter().enumerate().filter_map(|(slot, it)| Some((slot, api(it)?))).collect();
+                    turn.parked =
+                        actions.into_iter().enumerate().filter_map(|(slot, it)| Some((slot, api(it)?))).collect();
                 }
                 Step::Done(next) => {
                     self.end(place, key);

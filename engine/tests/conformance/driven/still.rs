@@ -1,9 +1,9 @@
 //! What passes between the recording's steps: the loops' own clocks, heartbeats, and stillness.
 
-use loopscope_engine::api::{Kind, Name};
-use loopscope_engine::apiserver::{Request, Verb};
 use loopscope_engine::api::MicroTime;
 use loopscope_engine::api::Object;
+use loopscope_engine::api::{Kind, Name};
+use loopscope_engine::apiserver::{Request, Verb};
 use serde_json::json;
 
 use super::works::{STILL, Tick, USER, Works};
@@ -55,7 +55,8 @@ impl Works<'_> {
             let ticks = self.ticks.iter().map(|tick| tick.next).filter(|_| self.is_up);
             let beats = self.heartbeats.iter().map(|(_, next)| *next);
             let grace = if is_still { 0 } else { self.recording.slack_ms as i64 };
-            let timers = (0..self.lanes.len()).filter(|_| self.is_up).filter_map(|lane| Some(self.next_due(lane)? + grace));
+            let timers =
+                (0..self.lanes.len()).filter(|_| self.is_up).filter_map(|lane| Some(self.next_due(lane)? + grace));
             let Some(next) = ticks.chain(beats).chain(timers).min().filter(|next| *next < to) else { return Ok(()) };
             self.now = self.now.max(next);
             self.come_round()?;
@@ -151,7 +152,10 @@ impl Works<'_> {
                 for key in keys {
                     if let Err(wanted) = self.quiet_turn(lane, &key) {
                         let by = self.lanes[lane].by.trim_start_matches("controller/");
-                        return Err(format!("t={} {by} of ours wants to {wanted}; the recording does nothing", self.now));
+                        return Err(format!(
+                            "t={} {by} of ours wants to {wanted}; the recording does nothing",
+                            self.now
+                        ));
                     }
                 }
             }
@@ -216,11 +220,11 @@ impl Works<'_> {
         for lane in 0..self.lanes.len() {
             let Some((key, period)) = self.lanes[lane].reconciler.tick() else { continue };
             let (by, period) = (self.lanes[lane].by, period.0 as i64);
-            let is_pass = |resource: &str| {
-                by != "controller/node-controller" || matches!(resource, "nodes/status" | "pods/status")
+            let is_pass = |resource: &str, verb: &str| {
+                by != "controller/node-controller" || verb == "update" && resource.ends_with("/status")
             };
-            let writes = self.recording.writes.iter().filter(|it| it.by == by && it.verb != "patch" || it.by == by && by != "controller/node-controller");
-            let shown = writes.filter(|it| is_pass(&it.resource)).map(|it| it.t as i64).next();
+            let writes = self.recording.writes.iter().filter(|it| it.by == by && is_pass(&it.resource, &it.verb));
+            let shown = writes.map(|it| it.t as i64).next();
             let step = period + DRIFT;
             let first = shown.map_or(-LEAD + 1_000, |t| t - 2 - step * ((t + LEAD - 1_000) / step));
             self.ticks.push(Tick { lane, key, next: first, period });

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use loopscope_engine::api::{Kind, Name, Object, ObjectKey, Timestamp, Uid};
-use loopscope_engine::apiserver::{
-    Answer, ApiError, ApiServer, Change, ChangeKind, EventDraft, Moment, Request, Verb,
-};
+use loopscope_engine::apiserver::{Answer, ApiError, ApiServer, Change, ChangeKind, EventDraft, Moment, Request, Verb};
 use loopscope_engine::sim::{Random, Seq};
 use loopscope_engine::world::ProcessKind;
 use serde_json::{Map, Value};
@@ -24,8 +22,16 @@ const PARALLEL: i64 = STILL + 100;
 pub const USER: &str = "admin-client";
 
 /// The loops that remember what they do by object alone.
-const BY_OBJECT: &[&str] =
-    &["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "EndpointSlice", "Disruption budgets", "Resource quotas"];
+const BY_OBJECT: &[&str] = &[
+    "Deployment",
+    "ReplicaSet",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "EndpointSlice",
+    "Disruption budgets",
+    "Resource quotas",
+];
 
 /// The clients of the loops, as the audit log names them.
 const CLIENTS: &[(&str, &str)] = &[
@@ -82,6 +88,8 @@ pub struct Works<'a> {
     is_running: bool,
     /// And it is not halted.
     pub is_up: bool,
+    /// The version when it was halted: its informers hear of later ones when it goes on.
+    halted_at: u64,
     /// Steps that are still to be answered, and why they were not at once.
     pub owed: Vec<(usize, String)>,
     /// Clients of ours that were refused what the recording is still to be refused.
@@ -120,6 +128,7 @@ impl<'a> Works<'a> {
             heartbeats: Vec::new(),
             is_running: true,
             is_up: true,
+            halted_at: 0,
             starts: 0,
             watches_nodes: recording.trace.iter().any(|it| it.kind == "Node"),
             is_starting: false,
@@ -255,9 +264,6 @@ impl<'a> Works<'a> {
 
     pub fn tell(&mut self, events: Vec<EventDraft>) {
         let t = self.now;
-        if std::env::var_os("DRIVEN_LOG").is_some() {
-            events.iter().for_each(|event| println!("t={t} Event {} {}", event.about, event.message));
-        }
         let life = self.starts;
         self.told.extend(events.into_iter().map(|event| Told { t, life, event }));
     }
@@ -269,6 +275,16 @@ impl<'a> Works<'a> {
             let Some(change) = self.api.change(version) else { return };
             self.lanes[lane].hear(change, self.heard_at[version as usize]);
         }
+    }
+
+    pub fn halt(&mut self) {
+        (self.is_up, self.halted_at) = (false, self.api.version());
+    }
+
+    pub fn let_go_on(&mut self) {
+        self.is_up = true;
+        let now = self.now;
+        self.heard_at.iter_mut().skip(self.halted_at as usize + 1).for_each(|t| *t = now);
     }
 
     /// The process dies, and with it all that its loops knew.
