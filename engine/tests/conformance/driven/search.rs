@@ -3,7 +3,7 @@
 use loopscope_engine::api::{Kind, ObjectKey};
 use loopscope_engine::apiserver::{ApiError, Change, Request, Verb};
 
-use super::answer::{Ahead, better, is_vain};
+use super::answer::{Ahead, UNLIMITED, better, is_vain};
 use super::compare::Part;
 use super::course::{Deed, subject};
 use super::lane::{Lane, Turn};
@@ -119,7 +119,7 @@ impl Works<'_> {
     /// How long before its first write a turn may have begun: informers and API server take their time, and clients with
     /// a limit wait for their turn.
     fn lag(&self) -> i64 {
-        let is_limited = self.recording.client_limit.qps < 100;
+        let is_limited = self.recording.client_limit.qps < UNLIMITED;
         self.recording.slack_ms as i64 + if is_limited { 1_000 } else { 100 }
     }
 

@@ -57,7 +57,7 @@ pub struct Tick {
     pub lane: usize,
     pub key: ObjectKey,
     pub next: i64,
-    pub period: i64,
+    pub step: i64,
 }
 
 /// An Event that a controller of ours published.
@@ -82,6 +82,8 @@ pub struct Works<'a> {
     pub names: Names,
     pub told: Vec<Told>,
     pub now: i64,
+    /// Times at which something went on in the recording.
+    pub signs: Vec<i64>,
     /// Nodes that renew their leases, and when next.
     pub heartbeats: Vec<(Name, i64)>,
     /// The controller manager is there.
@@ -125,6 +127,7 @@ impl<'a> Works<'a> {
             names: Names::default(),
             told: Vec::new(),
             now: 0,
+            signs: super::still::signs(recording),
             heartbeats: Vec::new(),
             is_running: true,
             is_up: true,
@@ -151,6 +154,9 @@ impl<'a> Works<'a> {
         self.come_to_rest()?;
         if let Some((_, error)) = self.owed.first() {
             return Err(error.clone());
+        }
+        if let Some(by) = self.refused_early.first() {
+            return Err(format!("{} of ours is refused more often", by.trim_start_matches("controller/")));
         }
         self.compare_events()
     }
