@@ -115,6 +115,9 @@ pub fn differences(recording: &Recording, run: &Run) -> Vec<String> {
         if is_racy(milestone, recording) && !is_first && !is_last {
             continue;
         }
+        if !is_asked(recording, milestone) {
+            continue;
+        }
         told.extend(outside(recording, milestone, &key, mark.map(|at| at - from), &found, from));
     }
     told
@@ -126,6 +129,33 @@ fn first_size(marks: &[Mark], key: &Key, action: &Done) -> Option<u64> {
     let to_none = |value: &str| value.ends_with(",0]");
     let mut same = marks.iter().filter(|it| it.rv > action.version && it.name == name && it.group == *group);
     same.find(|it| name == "rs_scaled" && to_none(value) == to_none(&it.value.to_string())).map(|it| it.t)
+}
+
+/// Whether a milestone is asked for at all.
+fn is_asked(recording: &Recording, milestone: &Milestone) -> bool {
+    let value = milestone.value.as_str().unwrap_or_default();
+    // A pod deleted without grace goes in one write here, in Kubernetes it is marked in a write before.
+    let is_mark_of_one_write = || {
+        let marked = recording.trace.iter().find(|it| it.rv == milestone.rv);
+        marked.and_then(|it| it.fields.get("deletionGraceSeconds")).is_none_or(|it| *it == 0)
+    };
+    let is_mark = milestone.name == "delete_marked" && milestone.object.starts_with("Pod/");
+    if is_mark && is_mark_of_one_write() {
+        return false;
+    }
+    !recording.is_bareness(value)
+}
+
+/// By how much a run may be early: by what the recorder was late with its own request, by the time of its API server's
+/// answers, and where its kubelet has the word by what that was late.
+fn leeway(recording: &Recording, milestone: &Milestone) -> i64 {
+    let is_kubelets = milestone.phase.as_deref() == Some("kubelet");
+    let kubelet = if is_kubelets { recording.word_late_ms } else { 0 };
+    if milestone.name == "object_gone" && !recording.ever_ran(&milestone.object) {
+        // A pod of which nothing ever ran goes at once; the recorder's kubelet waits as long as for one that ran.
+        return i64::MAX / 2;
+    }
+    lateness(recording, milestone.after) + (recording.answer_ms + kubelet) as i64
 }
 
 /// From an action's time until its request reached the API server.
@@ -150,9 +180,7 @@ fn outside(
     };
     let is_within = |ms: i64, (lo, hi): (i64, i64)| (lo..=hi).contains(&ms);
     let (ms, (lo, hi)) = (ms as i64, milestone.window_ms);
-    // By what the recorder was late with its own request, and by the time of its API server's answers, a run without
-    // such delays may be early.
-    let window = (lo - lateness(recording, milestone.after) - recording.answer_ms as i64, hi);
+    let window = (lo - leeway(recording, milestone), hi);
     if !is_within(ms, window) {
         return Some(format!(
             "milestone {what}: {ms} ms after action {} (recorded {}, allowed {lo} to {hi})",
@@ -161,6 +189,10 @@ fn outside(
         ));
     }
     let (of, (lo, hi)) = (milestone.rel_to?, milestone.rel_window_ms?);
+    if milestone.name == "object_gone" && matches!(recording.actions[milestone.after].op, Op::NodeBack { .. }) {
+        // Pods go when their kubelet is back, not with the taint that the recorder takes for the cause.
+        return None;
+    }
     let since = found.get(of).copied().flatten()?;
     let after = from as i64 + ms - since as i64;
     // What may come at the same time may come in the other order: the index says what came before, not what it waits for.
