@@ -113,15 +113,26 @@ pub fn differences(recording: &Recording, run: &Run) -> Vec<String> {
             }
         }
         if a != b {
-            let odd = a.iter().find(|it| !b.contains(it));
-            let missing = b.iter().find(|it| !a.contains(it));
-            let list = |it: Option<&Vec<String>>| it.map_or("nothing else".into(), |it| it.join(" > "));
-            told.push(format!("conditions {what}: {} (recorded {})", list(odd), list(missing)));
+            told.push(format!("conditions {what}: {}", first_difference(&a, &b)));
         }
     }
     let is_odd = |what: &&String| !recorded.contains_key(*what) && !what.starts_with("Node ");
     told.extend(ours.keys().filter(is_odd).map(|what| format!("conditions {what}: there (not recorded)")));
     told
+}
+
+/// Where two courses part, or a course that the other side has not.
+fn first_difference(ours: &[Vec<String>], recorded: &[Vec<String>]) -> String {
+    if let ([ours], [recorded]) = (ours, recorded) {
+        let at = (0..).find(|at| ours.get(*at) != recorded.get(*at)).unwrap_or(0);
+        let step = |it: &[String]| it.get(at).map_or("nothing more".into(), |it| format!("\"{it}\""));
+        return format!("step {at} is {} (recorded {})", step(ours), step(recorded));
+    }
+    let other = |these: &[Vec<String>], those: &[Vec<String>]| {
+        let odd = these.iter().find(|it| !those.contains(it));
+        odd.map_or("nothing else".into(), |it| it.join(" > "))
+    };
+    format!("{} (recorded {})", other(ours, recorded), other(recorded, ours))
 }
 
 /// Whether a course comes out of another by leaving something out.
