@@ -36,6 +36,8 @@ pub struct Moment<'a> {
     /// The trace event of the write that is about to happen.
     pub cause: Seq,
     pub random: &'a mut Random,
+    /// The identity of an object that is created; drawn where none is given.
+    pub uid: Option<Uid>,
 }
 
 /// A pod's spec as it was given, and what defaulting and admission made of it.
@@ -126,9 +128,10 @@ impl ApiServer {
         if let Object::Pod(pod) = &object {
             self.admit_quota(&key, pod, moment)?;
         }
-        let uid = moment.random.bits128("uids") & !(0xf << 76 | 0xc << 60) | 0x4 << 76 | 0x8 << 60;
+        let drawn = || Uid(moment.random.bits128("uids") & !(0xf << 76 | 0xc << 60) | 0x4 << 76 | 0x8 << 60);
+        let uid = moment.uid.unwrap_or_else(drawn);
         let meta = object.meta_mut();
-        meta.uid = Uid(uid);
+        meta.uid = uid;
         meta.creation_timestamp = Some(moment.wall);
         meta.deletion_timestamp = None;
         meta.generation = i64::from(has_generation(key.kind));

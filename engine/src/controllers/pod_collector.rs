@@ -117,6 +117,7 @@ fn fail(pod: &Rc<Pod>, is_orphan: bool, context: &Context<'_>) -> Object {
     let it = Rc::make_mut(&mut pod);
     it.metadata.resource_version = 0;
     it.status.phase = "Failed".into();
+    it.status.observed_generation = it.metadata.generation;
     if is_orphan {
         let target =
             Condition::new("DisruptionTarget", true).because("DeletionByPodGC", "PodGC: node no longer exists");

@@ -298,7 +298,7 @@ impl Simulation {
         // The number that the trace event of this write will have: changes point at their write.
         let seq = Seq(self.trace.last_seq().0 + 1);
         let (now, wall) = (self.now(), self.wall());
-        let mut moment = Moment { now, wall, cause: seq, random: &mut self.random };
+        let mut moment = Moment { now, wall, cause: seq, random: &mut self.random, uid: None };
         let result = self.api.execute(request, &mut moment);
         let (method, subresource) = request.method();
         let key = match &result {

@@ -28,13 +28,18 @@ fn key(milestone: &Milestone, names: &Names) -> Key {
     (milestone.name.clone(), group, value, milestone.after)
 }
 
-/// Whether a milestone is about the very object that its action was about.
-fn is_about(recording: &Recording, milestone: &Milestone) -> bool {
-    let target = recording.actions.get(milestone.after).and_then(|action| match &action.op {
-        Op::Delete { target, .. } | Op::Patch { target, .. } => Some(format!("{}/{}", target.kind, target.name)),
-        _ => None,
-    });
-    target.is_some_and(|target| target == milestone.object)
+/// The action that was about the very object that a milestone is about, its cause or a later one. Then that object's
+/// mark is meant, whichever number it has among its like.
+fn own_action(recording: &Recording, milestone: &Milestone) -> Option<usize> {
+    let is_about = |index: &usize| {
+        let action = &recording.actions[*index];
+        let target = match &action.op {
+            Op::Delete { target, .. } | Op::Patch { target, .. } => format!("{}/{}", target.kind, target.name),
+            _ => return false,
+        };
+        action.t <= milestone.t && target == milestone.object
+    };
+    (milestone.after..recording.actions.len()).find(is_about)
 }
 
 /// What a milestone is in terms of marks.
@@ -88,13 +93,12 @@ pub fn differences(recording: &Recording, run: &Run) -> Vec<String> {
         let later = &recording.milestones[index + 1..];
         let key = key(milestone, &recorded);
         let own_key = (key.0.clone(), milestone.object.clone(), key.2.clone(), key.3);
-        let is_about = is_about(recording, milestone);
-        let nth = counts.entry(if is_about { own_key } else { key.clone() }).or_default();
+        let own = own_action(recording, milestone);
+        let nth = counts.entry(if own.is_some() { own_key } else { key.clone() }).or_default();
         let nothing = Done { t: 0, version: 0, target: None };
         let action = run.actions.get(milestone.after).unwrap_or(&nothing);
         let from = action.t;
-        // What was done to an object shows in that object.
-        let own = action.target.as_ref().filter(|_| is_about);
+        let own = own.and_then(|own| run.actions.get(own)?.target.as_ref());
         let mut same = marks
             .iter()
             .filter(|it| it.rv > action.version && is_same(&key, it) && own.is_none_or(|own| *own == it.object));
@@ -134,15 +138,6 @@ fn first_size(marks: &[Mark], key: &Key, action: &Done) -> Option<u64> {
 /// Whether a milestone is asked for at all.
 fn is_asked(recording: &Recording, milestone: &Milestone) -> bool {
     let value = milestone.value.as_str().unwrap_or_default();
-    // A pod deleted without grace goes in one write here, in Kubernetes it is marked in a write before.
-    let is_mark_of_one_write = || {
-        let marked = recording.trace.iter().find(|it| it.rv == milestone.rv);
-        marked.and_then(|it| it.fields.get("deletionGraceSeconds")).is_none_or(|it| *it == 0)
-    };
-    let is_mark = milestone.name == "delete_marked" && milestone.object.starts_with("Pod/");
-    if is_mark && is_mark_of_one_write() {
-        return false;
-    }
     !recording.is_bareness(value)
 }
 

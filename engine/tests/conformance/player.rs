@@ -95,17 +95,20 @@ struct Player<'a> {
 /// Plays all actions and lets the rest of the recording's time pass.
 pub fn play(recording: &Recording, seed: u64) -> Result<Run, String> {
     let mut player = Player::new(recording, seed)?;
-    let mut last = 0;
+    let (mut last, mut recorded_last) = (0, 0);
     for (index, action) in recording.actions.iter().enumerate() {
-        let recorded_last = index.checked_sub(1).map_or(0, |before| recording.actions[before].t);
-        player.wait(action, last, recorded_last).map_err(|error| format!("action {index}: {error}"))?;
-        last = player.now();
-        let done = Done { t: last, version: player.seen, target: player.target_of(&action.op) };
+        // A label of the recorder. What it waited for, before and after, is told with the next action.
+        let is_label = matches!(action.op, Op::Observe {});
+        if !is_label {
+            player.wait(action, last, recorded_last).map_err(|error| format!("action {index}: {error}"))?;
+            (last, recorded_last) = (player.now(), action.t);
+        }
+        let done = Done { t: player.now(), version: player.seen, target: player.target_of(&action.op) };
         player.run.actions.push(done);
         player.act(action).map_err(|error| format!("action {index}: {error}"))?;
         player.take_notes();
     }
-    let rest = recording.end_ms - recording.actions.last().map_or(0, |it| it.t);
+    let rest = recording.end_ms.saturating_sub(recorded_last);
     player.run_to(last + rest);
     player.run.end = player.now();
     Ok(player.run)

@@ -12,7 +12,7 @@ pub use status::{StatusInput, calculate_status};
 
 use super::pods::{Claims, pod_from, suitors};
 use super::{CONTROLLER_MANAGER, Recorder};
-use crate::api::{Kind, Object, ObjectKey, Pod, ReplicaSet, condition};
+use crate::api::{Kind, Labels, Object, ObjectKey, Pod, ReplicaSet, condition};
 use crate::apiserver::{Change, ChangeKind, DeleteOptions, Objects, Request, Verb};
 use crate::client::{
     Action, Arg, Context, Expectations, Next, Outcome, Reconciler, Step, Stepped, Wakeup, observe_pod_of,
@@ -37,6 +37,8 @@ pub struct Turn {
     /// When its last step was.
     wall_millis: i64,
     failure: Option<String>,
+    /// The status was refused once, since the ReplicaSet was older than thought.
+    has_retried: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -88,7 +90,7 @@ impl Reconciler for ReplicaSetController {
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {
-        Turn { stage: Stage::Observe, seen: None, wall_millis: 0, failure: None }
+        Turn { stage: Stage::Observe, seen: None, wall_millis: 0, failure: None, has_retried: false }
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
@@ -293,9 +295,18 @@ impl ReplicaSetController {
         }
     }
 
+    /// A status that comes too late for the version it was meant for is sent once more for the newest one
+    /// (`statusUpdateRetries`).
     fn finish(&mut self, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
-        let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err()).map(|error| error.message.clone());
-        finish(turn, refused)
+        let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err());
+        if refused.is_some_and(|error| error.code() == 409)
+            && !std::mem::replace(&mut turn.has_retried, true)
+            && let Some(seen) = &mut turn.seen
+        {
+            Rc::make_mut(&mut seen.set).metadata.resource_version = 0;
+            return self.status_step(turn);
+        }
+        finish(turn, refused.map(|error| error.message.clone()))
     }
 }
 
@@ -357,19 +368,15 @@ fn delete_pod(pod: &Rc<Pod>) -> Action {
     Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Delete(key, DeleteOptions::default())))
 }
 
-/// The active pods of every ReplicaSet with the same owner: crowding is counted over all of them.
+/// The pods that the ReplicaSets of the same owner select, whoever owns them by now: crowding is counted over all of
+/// them (`getIndirectlyRelatedPods`).
 fn related_pods(cache: &Objects, set: &ReplicaSet) -> Vec<Rc<Pod>> {
     let Some(owner) = set.metadata.controller() else {
         return cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod).cloned().collect();
     };
-    cache
-        .controlled_by(owner.uid)
-        .filter_map(Object::as_replica_set)
-        .flat_map(|sibling| cache.controlled_by(sibling.metadata.uid))
-        .filter_map(Object::as_pod)
-        .filter(|pod| pod.is_active())
-        .cloned()
-        .collect()
+    let siblings: Vec<&Rc<ReplicaSet>> = cache.controlled_by(owner.uid).filter_map(Object::as_replica_set).collect();
+    let selected = |labels: &Labels| siblings.iter().any(|sibling| sibling.spec.selector.matches(labels));
+    cache.pods_labeled(&set.metadata.namespace, selected).filter(|pod| pod.is_active()).cloned().collect()
 }
 
 /// Whether a ReplicaSet says that it cannot create or delete pods.

@@ -422,6 +422,6 @@ fn requeue_stuck(rows: &[Value], at: usize) -> Held {
         status.conditions = vec![progress];
     }
     let now = (row["nowSeconds"].as_f64().unwrap_or(0.0) * 1000.0).ceil() as i64;
-    let got = status::seconds_until_deadline(&deployment, &status, now).unwrap_or(-1);
+    let got = status::millis_until_deadline(&deployment, &status, now).map_or(-1, |left| (left / 1000) as i64);
     same(Some(got), row["requeueAfterSeconds"].as_i64())
 }
