@@ -6,7 +6,6 @@ mod conformance {
     mod compare;
     mod driven;
     mod exceptions;
-    #[allow(dead_code, reason = "tables come next")]
     mod folder;
     mod free;
     mod marks;
@@ -15,8 +14,8 @@ mod conformance {
     mod player;
     #[allow(dead_code, reason = "the schema as a whole, whatever the runs read of it")]
     mod recording;
-    #[allow(dead_code, reason = "tables come next")]
     mod report;
     mod run;
     mod shape;
+    mod tables;
 }

@@ -30,7 +30,7 @@ usage: cargo xtask <command>
   bench [native|browser]          what the engine costs, natively and in a browser
   shots                           screenshots of the built page into target/shots/
   setup [--check] [--page]        install what is missing, or only say what is (--page: without the test tools)
-  recordings <folder>             take the recordings of <folder>/traces into the engine's tests
+  recordings <folder>             take <folder>/traces and tables into the engine's tests
   bundle-css                      write target/loopscope.css, which index.html names
   serve-dist [--dir D] [--mount /a/b/] [--port N]
                                   serve a built folder as it is";

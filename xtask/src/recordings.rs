@@ -1,4 +1,4 @@
-//! Takes recordings into the project: compact, without what no test reads, packed.
+//! Takes recordings and tables into the project: compact, without what no test reads, packed.
 
 use crate::cmd::Res;
 use crate::paths;
@@ -13,23 +13,31 @@ use std::path::Path;
 const DROPPED: &[&str] = &["initialNodes", "title"];
 const DROPPED_DERIVED: &[&str] = &["podTimeline", "replicaSetSteps"];
 
-/// `cargo xtask recordings <folder with traces/>`
+/// `cargo xtask recordings <folder with traces/ and tables/>`
 pub fn command(args: &[String]) -> Res {
-    let [folder] = args else { return Err("which folder? It holds traces/".into()) };
-    let to = paths::root().join("engine/tests/data/traces");
-    fs::create_dir_all(&to).map_err(|e| format!("{}: {e}", to.display()))?;
-    let from = Path::new(folder).join("traces");
-    let files = fs::read_dir(&from).map_err(|e| format!("{}: {e}", from.display()))?;
+    let [folder] = args else { return Err("which folder? It holds traces/ and tables/".into()) };
+    for part in ["traces", "tables"] {
+        let to = paths::root().join("engine/tests/data").join(part);
+        let (count, bytes) = take(&Path::new(folder).join(part), &to)?;
+        println!("{part}: {count} files, {bytes} bytes");
+    }
+    Ok(())
+}
+
+fn take(from: &Path, to: &Path) -> Res<(usize, usize)> {
+    let said = |file: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    fs::create_dir_all(to).map_err(|e| said(to, &e))?;
     let (mut count, mut bytes) = (0, 0);
-    for file in files.flatten().map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == "json")) {
-        let packed = pack(&fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?)
-            .map_err(|e| format!("{}: {e}", file.display()))?;
-        let name = format!("{}.gz", file.file_name().unwrap_or_default().to_string_lossy());
-        fs::write(to.join(&name), &packed).map_err(|e| format!("{name}: {e}"))?;
+    for file in fs::read_dir(from).map_err(|e| said(from, &e))?.flatten().map(|it| it.path()) {
+        let Some(name) = file.file_name().and_then(|it| it.to_str()).filter(|it| it.ends_with(".json")) else {
+            continue;
+        };
+        let text = fs::read(&file).map_err(|e| said(&file, &e))?;
+        let packed = pack(&text).map_err(|e| said(&file, &e))?;
+        fs::write(to.join(format!("{name}.gz")), &packed).map_err(|e| said(&file, &e))?;
         (count, bytes) = (count + 1, bytes + packed.len());
     }
-    println!("{count} recordings, {bytes} bytes");
-    Ok(())
+    Ok((count, bytes))
 }
 
 fn pack(text: &[u8]) -> Res<Vec<u8>> {

@@ -28,10 +28,10 @@ pub fn run(recording: &Recording) -> Result<Vec<String>, String> {
 
 fn run_once(recording: &Recording, seed: u64) -> Result<Vec<String>, String> {
     let run = player::play(recording, seed)?;
-    let mut differences = compare::steps(recording, &run);
-    differences.extend(compare::end(recording, &run));
-    differences.extend(compare::conditions(recording, &run));
-    differences.extend(compare::events(recording, &run));
+    let mut differences = compare::steps::differences(recording, &run);
+    differences.extend(compare::end::differences(recording, &run));
+    differences.extend(compare::conditions::differences(recording, &run));
+    differences.extend(compare::events::differences(recording, &run));
     differences.extend(milestones::differences(recording, &run));
     Ok(differences)
 }

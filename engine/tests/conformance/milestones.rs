@@ -28,13 +28,18 @@ fn key(milestone: &Milestone, names: &Names) -> Key {
     (milestone.name.clone(), group, value, milestone.after)
 }
 
-/// Whether a milestone is about the very object that its action was about.
-fn is_about(recording: &Recording, milestone: &Milestone) -> bool {
-    let target = recording.actions.get(milestone.after).and_then(|action| match &action.op {
-        Op::Delete { target, .. } | Op::Patch { target, .. } => Some(format!("{}/{}", target.kind, target.name)),
-        _ => None,
-    });
-    target.is_some_and(|target| target == milestone.object)
+/// The action that was about the very object that a milestone is about, its cause or a later one. Then that object's
+/// mark is meant, whichever number it has among its like.
+fn own_action(recording: &Recording, milestone: &Milestone) -> Option<usize> {
+    let is_about = |index: &usize| {
+        let action = &recording.actions[*index];
+        let target = match &action.op {
+            Op::Delete { target, .. } | Op::Patch { target, .. } => format!("{}/{}", target.kind, target.name),
+            _ => return false,
+        };
+        action.t <= milestone.t && target == milestone.object
+    };
+    (milestone.after..recording.actions.len()).find(is_about)
 }
 
 /// What a milestone is in terms of marks.
@@ -88,13 +93,12 @@ pub fn differences(recording: &Recording, run: &Run) -> Vec<String> {
         let later = &recording.milestones[index + 1..];
         let key = key(milestone, &recorded);
         let own_key = (key.0.clone(), milestone.object.clone(), key.2.clone(), key.3);
-        let is_about = is_about(recording, milestone);
-        let nth = counts.entry(if is_about { own_key } else { key.clone() }).or_default();
+        let own = own_action(recording, milestone);
+        let nth = counts.entry(if own.is_some() { own_key } else { key.clone() }).or_default();
         let nothing = Done { t: 0, version: 0, target: None };
         let action = run.actions.get(milestone.after).unwrap_or(&nothing);
         let from = action.t;
-        // What was done to an object shows in that object.
-        let own = action.target.as_ref().filter(|_| is_about);
+        let own = own.and_then(|own| run.actions.get(own)?.target.as_ref());
         let mut same = marks
             .iter()
             .filter(|it| it.rv > action.version && is_same(&key, it) && own.is_none_or(|own| *own == it.object));
@@ -115,6 +119,9 @@ pub fn differences(recording: &Recording, run: &Run) -> Vec<String> {
         if is_racy(milestone, recording) && !is_first && !is_last {
             continue;
         }
+        if !is_asked(recording, milestone) {
+            continue;
+        }
         told.extend(outside(recording, milestone, &key, mark.map(|at| at - from), &found, from));
     }
     told
@@ -126,6 +133,24 @@ fn first_size(marks: &[Mark], key: &Key, action: &Done) -> Option<u64> {
     let to_none = |value: &str| value.ends_with(",0]");
     let mut same = marks.iter().filter(|it| it.rv > action.version && it.name == name && it.group == *group);
     same.find(|it| name == "rs_scaled" && to_none(value) == to_none(&it.value.to_string())).map(|it| it.t)
+}
+
+/// Whether a milestone is asked for at all.
+fn is_asked(recording: &Recording, milestone: &Milestone) -> bool {
+    let value = milestone.value.as_str().unwrap_or_default();
+    !recording.is_bareness(value)
+}
+
+/// By how much a run may be early: by what the recorder was late with its own request, by the time of its API server's
+/// answers, and where its kubelet has the word by what that was late.
+fn leeway(recording: &Recording, milestone: &Milestone) -> i64 {
+    let is_kubelets = milestone.phase.as_deref() == Some("kubelet");
+    let kubelet = if is_kubelets { recording.word_late_ms } else { 0 };
+    if milestone.name == "object_gone" && !recording.ever_ran(&milestone.object) {
+        // A pod of which nothing ever ran goes at once; the recorder's kubelet waits as long as for one that ran.
+        return i64::MAX / 2;
+    }
+    lateness(recording, milestone.after) + (recording.answer_ms + kubelet) as i64
 }
 
 /// From an action's time until its request reached the API server.
@@ -150,9 +175,7 @@ fn outside(
     };
     let is_within = |ms: i64, (lo, hi): (i64, i64)| (lo..=hi).contains(&ms);
     let (ms, (lo, hi)) = (ms as i64, milestone.window_ms);
-    // By what the recorder was late with its own request, and by the time of its API server's answers, a run without
-    // such delays may be early.
-    let window = (lo - lateness(recording, milestone.after) - recording.answer_ms as i64, hi);
+    let window = (lo - leeway(recording, milestone), hi);
     if !is_within(ms, window) {
         return Some(format!(
             "milestone {what}: {ms} ms after action {} (recorded {}, allowed {lo} to {hi})",
@@ -161,6 +184,10 @@ fn outside(
         ));
     }
     let (of, (lo, hi)) = (milestone.rel_to?, milestone.rel_window_ms?);
+    if milestone.name == "object_gone" && matches!(recording.actions[milestone.after].op, Op::NodeBack { .. }) {
+        // Pods go when their kubelet is back, not with the taint that the recorder takes for the cause.
+        return None;
+    }
     let since = found.get(of).copied().flatten()?;
     let after = from as i64 + ms - since as i64;
     // What may come at the same time may come in the other order: the index says what came before, not what it waits for.

@@ -1,19 +1,24 @@
 //! Plays a recording's scenario: its nodes, its actions, kubelets with its delays.
 
+mod kubelet;
+mod later;
+mod wait;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use loopscope_engine::api::{Kind, Object, ObjectKey};
 use loopscope_engine::apiserver::{PatchType, Propagation};
 use loopscope_engine::client::What;
-use loopscope_engine::environment::{Behavior, Behaviors};
+use loopscope_engine::environment::Behaviors;
 use loopscope_engine::sim::{Seq, Time};
-use loopscope_engine::world::{ClientLimit, Command, NodeSetup, Scenario, Simulation, Subject, Target as Ours};
+use loopscope_engine::world::{ClientLimit, Command, NodeSetup, Scenario, Simulation, Target as Ours};
 use serde_json::{Value, json};
 
+use kubelet::images;
+use later::Later;
+
 use super::names::Names;
-use super::recording::{
-    Action, Call, Change, ChangeType, Delays, DeleteOptions, KubeletKind, Op, PatchKind, Recording, Target, Until, Wait,
-};
+use super::recording::{Action, Change, Delays, DeleteOptions, Op, PatchKind, Recording, Target};
 use super::shape;
 
 /// How long nodes live before a recording begins: their leases and the node monitor are in step by then.
@@ -87,94 +92,26 @@ struct Player<'a> {
     later: Vec<(u64, Later)>,
 }
 
-#[derive(Clone, Debug)]
-enum Later {
-    Evict { pod: String, every: u64 },
-    Come { manifest: String },
-    Go { pod: String },
-    Start { process: String },
-}
-
 /// Plays all actions and lets the rest of the recording's time pass.
 pub fn play(recording: &Recording, seed: u64) -> Result<Run, String> {
     let mut player = Player::new(recording, seed)?;
-    let mut last = 0;
+    let (mut last, mut recorded_last) = (0, 0);
     for (index, action) in recording.actions.iter().enumerate() {
-        let recorded_last = index.checked_sub(1).map_or(0, |before| recording.actions[before].t);
-        player.wait(action, last, recorded_last).map_err(|error| format!("action {index}: {error}"))?;
-        last = player.now();
-        let done = Done { t: last, version: player.seen, target: player.target_of(&action.op) };
+        // A label of the recorder. What it waited for, before and after, is told with the next action.
+        let is_label = matches!(action.op, Op::Observe {});
+        if !is_label {
+            player.wait(action, last, recorded_last).map_err(|error| format!("action {index}: {error}"))?;
+            (last, recorded_last) = (player.now(), action.t);
+        }
+        let done = Done { t: player.now(), version: player.seen, target: player.target_of(&action.op) };
         player.run.actions.push(done);
         player.act(action).map_err(|error| format!("action {index}: {error}"))?;
         player.take_notes();
     }
-    let rest = recording.end_ms - recording.actions.last().map_or(0, |it| it.t);
+    let rest = recording.end_ms.saturating_sub(recorded_last);
     player.run_to(last + rest);
     player.run.end = player.now();
     Ok(player.run)
-}
-
-/// All values of a key, anywhere inside.
-fn values_of<'a>(value: &'a Value, key: &str, found: &mut Vec<&'a Value>) {
-    match value {
-        Value::Array(list) => list.iter().for_each(|it| values_of(it, key, found)),
-        Value::Object(map) => {
-            found.extend(map.get(key));
-            map.values().for_each(|it| values_of(it, key, found));
-        }
-        _ => {}
-    }
-}
-
-fn images(recording: &Recording) -> BTreeSet<String> {
-    let mut found = Vec::new();
-    recording.manifests.iter().for_each(|it| values_of(it, "image", &mut found));
-    for action in &recording.actions {
-        if let Op::Patch { patch, .. } = &action.op {
-            values_of(patch, "image", &mut found);
-        }
-    }
-    found.into_iter().filter_map(Value::as_str).map(str::to_string).collect()
-}
-
-/// `exec` probes of `ok-between A B`: the program is well from A to B ms after its start.
-fn well_between(recording: &Recording, probe: &str) -> Option<(u64, u64)> {
-    let mut found = Vec::new();
-    recording.manifests.iter().for_each(|it| values_of(it, probe, &mut found));
-    let command = found.first()?.pointer("/exec/command")?.as_array()?;
-    let number = |at: usize| command.get(at)?.as_str()?.parse().ok();
-    Some((number(1)?, number(2)?))
-}
-
-fn laid_over(base: Delays, more: &Delays) -> Delays {
-    Delays {
-        start: more.start.or(base.start),
-        ready: more.ready.or(base.ready),
-        term: more.term.or(base.term),
-        exit_after_ms: more.exit_after_ms.or(base.exit_after_ms),
-        exit_code: more.exit_code,
-    }
-}
-
-fn behavior(recording: &Recording, delays: &Delays) -> Behavior {
-    let ms = |delay: Option<Option<u64>>| delay.flatten();
-    let plain = Behavior {
-        pull_ms: 0,
-        start_ms: if delays.start == Some(None) { NEVER } else { ms(delays.start).unwrap_or(0) },
-        serve_ms: if delays.ready == Some(None) { None } else { Some(ms(delays.ready).unwrap_or(0)) },
-        stop_ms: ms(delays.term).unwrap_or(0),
-        exit: ms(delays.exit_after_ms).map(|after| (after, delays.exit_code)),
-        tells_ready: recording.kubelet.kind == KubeletKind::Fake,
-        ..Behavior::usual("")
-    };
-    let ready = well_between(recording, "readinessProbe");
-    let lives = well_between(recording, "livenessProbe");
-    Behavior {
-        serve_ms: ready.map_or(plain.serve_ms, |(from, _)| Some(from)),
-        lapse: ready.map(|(_, until)| (until, NEVER)),
-        hang_ms: lives.map(|(_, until)| until),
-        ..plain
-    }
 }
 
 fn node_setup(node: &Value) -> Option<NodeSetup> {
@@ -247,113 +184,12 @@ impl<'a> Player<'a> {
         self.command(Command::StartController { process: process() })
     }
 
-    /// Pods of other namespaces that take room on the nodes for a while.
-    fn plan_foreign_load(&mut self) -> Result<(), String> {
-        let here = |name: &str| self.recording.initial_objects.iter().any(|it| it["metadata"]["name"] == name);
-        let all = self.recording.foreign_load.iter().enumerate();
-        let all: Vec<_> = all.filter(|(_, load)| here(&load.node)).collect();
-        let image = "elsewhere:v1".to_string();
-        let behavior = Behavior { pull_ms: 0, start_ms: 0, stop_ms: 0, ..Behavior::usual("") };
-        self.command(Command::SetBehavior { subject: Subject::Image(image.clone()), behavior })?;
-        for (number, load) in all {
-            let pod = format!("load-{number}");
-            let requests = json!({"cpu": format!("{}m", load.cpu_milli), "memory": format!("{}Mi", load.mem_mi)});
-            let container = json!({"name": "load", "image": image, "resources": {"requests": requests}});
-            let manifest = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": pod, "namespace": ELSEWHERE},
-                "spec": {"nodeName": load.node, "terminationGracePeriodSeconds": 0, "containers": [container],
-                    "tolerations": [{"operator": "Exists"}]}})
-            .to_string();
-            match load.from_ms {
-                0 => self.command(Command::Apply { manifest })?,
-                from => self.later.push((from, Later::Come { manifest })),
-            }
-            self.later.extend(load.to_ms.map(|to| (to, Later::Go { pod })));
-        }
-        Ok(())
-    }
-
     /// The taints that a node has at the start.
     fn taint(&mut self, node: &Value) -> Result<(), String> {
         let Some(taints) = node.pointer("/spec/taints") else { return Ok(()) };
         let target = Ours { kind: Kind::Node, namespace: String::new(), name: text(&node["metadata"]["name"]) };
         let patch = json!({"spec": {"taints": taints}});
         self.command(Command::Patch { target, kind: PatchType::Merge, patch })
-    }
-
-    /// How the programs of all images behave from now on.
-    fn set_behaviors(&mut self) -> Result<(), String> {
-        for image in self.images.clone() {
-            let tag = image.rsplit(':').next().unwrap_or_default();
-            let by_tag = self.recording.kubelet.by_image_tag.get(tag).copied().unwrap_or_default();
-            let behavior = behavior(self.recording, &laid_over(self.delays, &by_tag));
-            self.command(Command::SetBehavior { subject: Subject::Image(image), behavior })?;
-        }
-        Ok(())
-    }
-
-    /// Each pod behaves as the one of the same number did in the recording, as soon as it is there.
-    fn set_pod_behaviors(&mut self) {
-        let recording = self.recording;
-        let new: Vec<String> = self.run.changes[self.behaved..]
-            .iter()
-            .filter(|it| it.kind == "Pod" && it.change == ChangeType::Added)
-            .map(|it| it.name.clone())
-            .collect();
-        self.behaved = self.run.changes.len();
-        if new.is_empty() {
-            return;
-        }
-        let names = Names::of(&self.run.changes, &recording.namespace);
-        for name in new {
-            let called = names.object("Pod", &name);
-            let Some(mut behavior) = self.behavior_of(&name) else { continue };
-            let odd = recording.kubelet.by_pod.iter().find(|it| self.recorded.object("Pod", &it.name) == called);
-            if let Some(odd) = odd {
-                let own = Delays { start: odd.start, ready: odd.ready, term: odd.term, ..Delays::default() };
-                behavior = self::behavior(recording, &laid_over(self.delays, &own));
-            }
-            match recording.kubelet.kind {
-                KubeletKind::Fake => behavior.start_ms += self.lateness(),
-                KubeletKind::Real => self.live_as_recorded(&called, &mut behavior),
-            }
-            let subject = Subject::Pod { namespace: recording.namespace.clone(), name };
-            let _ = self.simulation.dispatch(Command::SetBehavior { subject, behavior });
-        }
-    }
-
-    /// How the only container of a pod behaves by its image.
-    fn behavior_of(&self, pod: &str) -> Option<Behavior> {
-        let Some(Object::Pod(pod)) = self.object(Kind::Pod, pod) else { return None };
-        let spec = &pod.spec;
-        let container =
-            spec.containers.first().filter(|_| spec.containers.len() == 1 && spec.init_containers.is_empty());
-        container.map(|it| self.simulation.behaviors().of(&it.image))
-    }
-
-    /// The recorder's kubelet ran a little late, not with all pods alike.
-    fn lateness(&mut self) -> u64 {
-        self.n_pods += 1;
-        (self.n_pods * 7 + self.seed * 3) % 10 * self.recording.kubelet_late_ms / 9
-    }
-
-    /// The recorded kubelets of kubemark may send five requests a second, so that what they say of a pod comes seconds
-    /// late. Its containers come up and stop here when they were said to there.
-    fn live_as_recorded(&self, called: &str, behavior: &mut Behavior) {
-        let first = |holds: &dyn Fn(&Change) -> bool| {
-            let mut all = self.recording.trace.iter();
-            let is_it = |it: &&Change| it.kind == "Pod" && self.recorded.object("Pod", &it.name) == called && holds(it);
-            all.find(is_it).map(|it| it.t)
-        };
-        let state =
-            |change: &Change, wanted: &str| change.fields.get("containers").is_some_and(|it| it[0]["state"] == wanted);
-        let bound = first(&|it| it.fields.contains_key("nodeName"));
-        if let (Some(bound), Some(running)) = (bound, first(&|it| state(it, "running"))) {
-            behavior.start_ms = running - bound;
-        }
-        let told_to = first(&|it| it.fields.contains_key("deletionMs"));
-        if let (Some(told_to), Some(ended)) = (told_to, first(&|it| state(it, "terminated"))) {
-            behavior.stop_ms = ended.saturating_sub(told_to);
-        }
     }
 
     fn now(&self) -> u64 {
@@ -435,46 +271,6 @@ impl<'a> Player<'a> {
         self.heard = self.simulation.trace().last_seq();
     }
 
-    /// Waits as the recorder did: for the same states where it waited for states, else as long.
-    fn wait(&mut self, action: &Action, last: u64, recorded_last: u64) -> Result<(), String> {
-        let took = action.t - recorded_last;
-        if !action.waited.iter().any(|wait| !matches!(wait, Wait::Ms(_))) {
-            self.run_to(last + took);
-            return Ok(());
-        }
-        let deadline = last + took + PATIENCE;
-        for wait in &action.waited {
-            match wait {
-                Wait::Ms(ms) => self.run_to(self.now() + ms),
-                Wait::Complete(name) => {
-                    self.run_while(deadline, |it| !it.is_complete(name), || format!("{name} is not complete"))?
-                }
-                Wait::Until(until) => {
-                    self.run_while(deadline, |it| !it.holds(until), || format!("{until:?} does not come"))?
-                }
-            }
-        }
-        // A run is faster than the recorder; what was done when counts for timestamps of whole seconds.
-        self.run_to(action.t.max(self.now()));
-        Ok(())
-    }
-
-    fn run_while(
-        &mut self,
-        deadline: u64,
-        goes_on: impl Fn(&Self) -> bool,
-        told: impl Fn() -> String,
-    ) -> Result<(), String> {
-        while goes_on(self) {
-            if !self.step(deadline) && self.now() >= deadline {
-                return Err(format!("{} within {} s of what was recorded", told(), PATIENCE / 1000));
-            }
-            self.set_pod_behaviors();
-            self.do_what_is_due();
-        }
-        Ok(())
-    }
-
     fn object(&self, kind: Kind, name: &str) -> Option<Object> {
         let namespace = if kind.is_namespaced() { self.recording.namespace.as_str() } else { "" };
         self.simulation.api().objects().get(&ObjectKey::new(kind, namespace, name)).cloned()
@@ -487,44 +283,6 @@ impl<'a> Player<'a> {
     fn pods(&self) -> impl Iterator<Item = &Object> {
         let namespace = self.recording.namespace.as_str();
         self.simulation.api().objects().of_kind(Kind::Pod).filter(move |it| it.meta().namespace.as_str() == namespace)
-    }
-
-    fn is_complete(&self, name: &str) -> bool {
-        let Some(Object::Deployment(it)) = self.object(Kind::Deployment, name) else { return false };
-        let (wanted, status) = (it.spec.wanted(), &it.status);
-        let counts = [status.replicas, status.updated_replicas, status.available_replicas];
-        status.observed_generation >= it.metadata.generation
-            && counts == [wanted; 3]
-            && status.terminating_replicas.unwrap_or(0) == 0
-            && self.pods().count() == wanted as usize
-            && self.pods().all(|pod| pod.meta().deletion_timestamp.is_none())
-    }
-
-    fn holds(&self, until: &Until) -> bool {
-        if let Some(count) = until.count {
-            let has = |pod: &&Object| {
-                let Object::Pod(pod) = pod else { return false };
-                until.phase.as_ref().is_none_or(|phase| pod.status.phase.as_str() == phase)
-            };
-            let found = self.pods().filter(has).count();
-            // For pods to come up, or to be gone.
-            return if until.phase.is_some() { found >= count } else { found == count };
-        }
-        let Ok(kind) = kind(&until.kind) else { return false };
-        let names = until.name.iter().chain(&until.names);
-        names.into_iter().all(|name| {
-            let Some(it) = self.fields(kind, name) else { return false };
-            let conditions = it.get("conditions").or_else(|| it["status"].get("conditions"));
-            let conditions = || conditions.and_then(Value::as_array).into_iter().flatten();
-            let taints = || it["taints"].as_array().into_iter().flatten();
-            let taint = |it: &Value| format!("{}:{}", text(&it["key"]), text(&it["effect"]));
-            until.taint.as_ref().is_none_or(|wanted| taints().any(|it| taint(it).starts_with(wanted.as_str())))
-                && until.ready.as_ref().is_none_or(|wanted| {
-                    conditions().any(|it| it["type"] == "Ready" && it["status"] == wanted.as_str())
-                })
-                && until.reason.as_ref().is_none_or(|wanted| conditions().any(|it| it["reason"] == wanted.as_str()))
-                && until.available_replicas.is_none_or(|wanted| it["status"]["availableReplicas"] == wanted)
-        })
     }
 
     /// Our name for an object that the recording names.
@@ -619,7 +377,7 @@ impl<'a> Player<'a> {
     fn bring_back(&mut self, nodes: &[String]) -> Result<(), String> {
         let is_lost = |it: &&Object| {
             let Object::Pod(pod) = it else { return false };
-            nodes.contains(&pod.spec.node_name.to_string()) && !pod.is_terminating() && !pod.is_ready()
+            nodes.contains(&pod.spec.node_name.to_string()) && !pod.is_ready()
         };
         let lost: Vec<String> = self.pods().filter(is_lost).map(|it| it.meta().name.to_string()).collect();
         for pod in lost {
@@ -642,92 +400,6 @@ impl<'a> Player<'a> {
         };
         let target = self.target(target)?;
         self.command(Command::Delete { target, propagation, grace: options.grace_period_seconds })
-    }
-
-    /// kubectl takes a moment to start; its own call tells how long.
-    fn start_kubectl(&mut self, calls: &[Call]) {
-        let action = self.recording.actions.get(self.run.actions.len().saturating_sub(1)).map_or(0, |it| it.t);
-        if let Some(call) = calls.first() {
-            self.run_to(self.now() + call.t.saturating_sub(action));
-        }
-    }
-
-    fn cordon(&mut self, node: &str, on: bool, calls: &[Call]) -> Result<(), String> {
-        self.start_kubectl(calls);
-        self.command(Command::Cordon { node: node.into(), on })
-    }
-
-    fn drain(&mut self, node: &str, calls: &[Call], retry_ms: u64) -> Result<(), String> {
-        self.start_kubectl(calls);
-        let here: Vec<String> = self
-            .pods()
-            .filter(|it| matches!(it, Object::Pod(pod) if pod.spec.node_name.as_str() == node))
-            .map(|it| it.meta().name.to_string())
-            .collect();
-        let now = self.now();
-        self.later.extend(here.into_iter().map(|pod| (now, Later::Evict { pod, every: retry_ms })));
-        self.do_what_is_due();
-        Ok(())
-    }
-
-    fn do_what_is_due(&mut self) {
-        let now = self.now();
-        let (due, later): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.later).into_iter().partition(|(at, _)| *at <= now);
-        self.later = later;
-        for (at, what) in due {
-            let pod =
-                |namespace: &str, name: &str| Ours { kind: Kind::Pod, namespace: namespace.into(), name: name.into() };
-            let again = match &what {
-                Later::Evict { pod: name, every } => {
-                    let target = pod(&self.recording.namespace, name);
-                    self.command(Command::Evict { target }).is_err().then_some(at + every)
-                }
-                Later::Come { manifest } => {
-                    let _ = self.command(Command::Apply { manifest: manifest.clone() });
-                    None
-                }
-                Later::Go { pod: name } => {
-                    let target = pod(ELSEWHERE, name);
-                    let _ = self.command(Command::Delete { target, propagation: None, grace: Some(0) });
-                    None
-                }
-                Later::Start { process } => {
-                    let _ = self.command(Command::StartController { process: process.clone() });
-                    None
-                }
-            };
-            self.later.extend(again.map(|at| (at, what)));
-        }
-        self.take_notes();
-    }
-
-    fn set_kubelet(
-        &mut self,
-        target: Option<&Target>,
-        ready: Option<bool>,
-        delays: Option<&Delays>,
-    ) -> Result<(), String> {
-        if let Some(delays) = delays {
-            self.delays = laid_over(self.delays, delays);
-            self.set_behaviors()?;
-            // Whoever was told what to say keeps on saying it.
-            let said = std::mem::take(&mut self.said);
-            for (pod, ready) in &said {
-                let _ = self.simulation.dispatch(self.set_ready(pod, *ready));
-            }
-            self.said = said;
-            return Ok(());
-        }
-        let (Some(target), Some(ready)) = (target, ready) else { return Err("not understood: kubelet_set".into()) };
-        let pod = self.target(target)?.name;
-        self.command(self.set_ready(&pod, ready))?;
-        self.said.insert(pod, ready);
-        Ok(())
-    }
-
-    fn set_ready(&self, pod: &str, ready: bool) -> Command {
-        Command::SetReady { namespace: self.recording.namespace.clone(), pod: pod.into(), ready }
     }
 }
 

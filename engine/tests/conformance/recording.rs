@@ -2,6 +2,9 @@
 //!
 //! What is in a recording and not known here is not understood, and nothing is guessed: reading fails with its name.
 
+mod file;
+mod op;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -9,6 +12,9 @@ use loopscope_engine::api::MicroTime;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
+
+use file::{CreatedSet, File};
+pub use op::*;
 
 const SCHEMA: &str = "k8s-oracle-trace/2";
 
@@ -27,6 +33,9 @@ pub struct Recording {
     pub answer_ms: u64,
     /// How late its fake kubelet was, in ms: between what half of its deeds and what nearly all of them were.
     pub kubelet_late_ms: u64,
+    /// How late its real kubelet said that a pod was ready or not, at most, in ms: kubemark's may send five requests a
+    /// second.
+    pub word_late_ms: u64,
     pub client_limit: Limit,
     pub kubelet: Kubelet,
     /// Manifests of the nodes and of all else that is there at the start.
@@ -158,203 +167,6 @@ pub struct PodDelays {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Action {
-    pub t: u64,
-    #[serde(default, rename = "action")]
-    _action: IgnoredAny,
-    pub op: Op,
-    #[serde(default)]
-    pub result: Option<Answer>,
-    #[serde(default)]
-    pub waited: Vec<Wait>,
-}
-
-/// The answer to an action's request; no version where it was refused or the answer has none.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Answer {
-    pub code: u16,
-    #[serde(default)]
-    pub rv: Option<u64>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Wait {
-    Ms(u64),
-    Complete(String),
-    Until(Until),
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Until {
-    pub kind: String,
-    #[serde(default)]
-    pub name: Option<String>,
-    #[serde(default)]
-    pub names: Vec<String>,
-    #[serde(default)]
-    pub count: Option<usize>,
-    #[serde(default)]
-    pub phase: Option<String>,
-    #[serde(default)]
-    pub taint: Option<String>,
-    #[serde(default)]
-    pub ready: Option<String>,
-    #[serde(default)]
-    pub reason: Option<String>,
-    #[serde(default)]
-    pub available_replicas: Option<i32>,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Target {
-    pub kind: String,
-    pub name: String,
-    /// Kept as it is: names are looked up in the recording's own trace.
-    #[serde(default, rename = "ref")]
-    pub reference: Option<Value>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
-pub enum Op {
-    Create {
-        target: Target,
-        manifest: usize,
-    },
-    Apply {
-        target: Target,
-        manifest: usize,
-        field_manager: String,
-        #[serde(default)]
-        force: bool,
-    },
-    Patch {
-        target: Target,
-        patch_type: PatchKind,
-        patch: Value,
-        #[serde(default)]
-        field_manager: Option<String>,
-    },
-    Replace {
-        target: Target,
-        body: String,
-        set: Value,
-        #[serde(default)]
-        field_manager: Option<String>,
-    },
-    Scale {
-        target: Target,
-        replicas: i32,
-        patch_type: PatchKind,
-        subresource: String,
-        #[serde(default)]
-        field_manager: Option<String>,
-    },
-    Delete {
-        target: Target,
-        delete_options: DeleteOptions,
-    },
-    Cordon {
-        node: String,
-        #[serde(default)]
-        by: Option<String>,
-        #[serde(default)]
-        calls: Vec<Call>,
-    },
-    Uncordon {
-        node: String,
-        #[serde(default)]
-        by: Option<String>,
-        #[serde(default)]
-        calls: Vec<Call>,
-    },
-    Drain {
-        node: String,
-        #[serde(default)]
-        args: Vec<String>,
-        retry_ms: u64,
-        #[serde(default)]
-        by: Option<String>,
-        #[serde(default)]
-        calls: Vec<Call>,
-    },
-    NodeJoin {
-        node: Value,
-    },
-    NodeStop {
-        nodes: Vec<String>,
-    },
-    NodeBack {
-        nodes: Vec<String>,
-    },
-    NodeStatus {
-        node: String,
-        conditions: Vec<Value>,
-    },
-    ProcessStop {
-        process: String,
-    },
-    ProcessContinue {
-        process: String,
-    },
-    ProcessKill {
-        process: String,
-    },
-    ProcessStart {
-        process: String,
-    },
-    KubeletSet {
-        #[serde(default)]
-        target: Option<Target>,
-        #[serde(default)]
-        ready: Option<bool>,
-        #[serde(default)]
-        delays_ms: Option<Delays>,
-    },
-    MetricsSet {
-        cpu_milli: u64,
-    },
-    Observe {},
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum PatchKind {
-    Merge,
-    Strategic,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct DeleteOptions {
-    #[serde(default)]
-    pub grace_period_seconds: Option<i64>,
-    #[serde(default)]
-    pub propagation_policy: Option<String>,
-}
-
-/// A call that kubectl made.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Call {
-    pub t: u64,
-    #[serde(rename = "type")]
-    pub kind: String,
-    #[serde(default)]
-    pub node: Option<String>,
-    #[serde(default)]
-    pub target: Option<Target>,
-    #[serde(default)]
-    pub delete_options: Option<DeleteOptions>,
-    pub code: u16,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Milestone {
     pub name: String,
     /// `Pod/web-865c8744-kmp42`
@@ -458,114 +270,6 @@ pub struct ForeignLoad {
     pub to_ms: Option<u64>,
 }
 
-/// A file as it is written. What only explains is ignored by name.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct File {
-    schema: String,
-    scenario: String,
-    #[serde(default, rename = "title")]
-    _title: IgnoredAny,
-    #[serde(default, rename = "about")]
-    _about: IgnoredAny,
-    #[serde(default, rename = "kubernetes")]
-    _kubernetes: IgnoredAny,
-    namespace: String,
-    started_at: String,
-    end_ms: u64,
-    timing_slack_ms: Slack,
-    #[serde(default, rename = "controllerManagerFlags")]
-    _flags: IgnoredAny,
-    client_limit: Limit,
-    kubelet: Kubelet,
-    #[serde(default, rename = "initialNodes")]
-    _initial_nodes: IgnoredAny,
-    initial_objects: Vec<Value>,
-    #[serde(default)]
-    foreign_load: Vec<ForeignLoad>,
-    manifests: Vec<Value>,
-    actions: Vec<Action>,
-    milestones: Vec<Milestone>,
-    #[serde(default)]
-    racy: Vec<String>,
-    #[serde(default, rename = "caveats")]
-    _caveats: IgnoredAny,
-    derived: Derived,
-    trace_encoding: String,
-    trace: Vec<Map<String, Value>>,
-    events: Vec<Event>,
-    writes: Vec<Write>,
-    #[serde(default, rename = "stateBeforeScaleDown")]
-    _states: IgnoredAny,
-    #[serde(default, rename = "victimOrder")]
-    _victims: IgnoredAny,
-    #[serde(default, rename = "survivor")]
-    _survivor: IgnoredAny,
-    #[serde(default, rename = "neverReadyPods")]
-    _never_ready: IgnoredAny,
-    #[serde(default, rename = "hpaPasses")]
-    _hpa_passes: IgnoredAny,
-    #[serde(default, rename = "loadModel")]
-    _load_model: IgnoredAny,
-    #[serde(default, rename = "applyLog")]
-    _apply_log: IgnoredAny,
-    #[serde(default, rename = "kubectlOutput")]
-    _kubectl: IgnoredAny,
-    #[serde(default, rename = "drainedNode")]
-    _drained: IgnoredAny,
-    #[serde(default, rename = "bindings")]
-    _bindings: IgnoredAny,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Slack {
-    suggested: u64,
-    #[serde(default, rename = "apiP50")]
-    _api_p50: IgnoredAny,
-    #[serde(default, rename = "apiP95")]
-    _api_p95: IgnoredAny,
-    #[serde(default, rename = "apiMax")]
-    api_max: u64,
-    #[serde(default, rename = "kubeletP50")]
-    kubelet_p50: u64,
-    #[serde(default, rename = "kubeletP95")]
-    kubelet_p95: u64,
-    #[serde(default, rename = "kubeletMax")]
-    _kubelet_max: IgnoredAny,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Derived {
-    #[serde(default)]
-    replica_sets: Vec<CreatedSet>,
-    #[serde(default)]
-    replica_set_spec_steps: Vec<BTreeMap<String, i32>>,
-    #[serde(default)]
-    deterministic_prefix: usize,
-    #[serde(default, rename = "agreement")]
-    _agreement: IgnoredAny,
-    #[serde(default)]
-    scale_down_ties: Vec<Tie>,
-    #[serde(default, rename = "replicaSetSteps")]
-    _steps: IgnoredAny,
-    #[serde(default, rename = "podTimeline")]
-    _timeline: IgnoredAny,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct CreatedSet {
-    name: String,
-    deployment: String,
-    rs_ordinal: usize,
-    #[serde(rename = "t")]
-    _t: IgnoredAny,
-    #[serde(rename = "rv")]
-    _rv: IgnoredAny,
-}
-
 /// The fields that a trace may tell of an object, all kinds together.
 const FIELDS: &[&str] = &[
     "addressType",
@@ -610,6 +314,7 @@ impl Recording {
         }
         let started_at = MicroTime::parse(&file.started_at).ok_or("startedAt is no time")?.0;
         let trace = decode(file.trace)?;
+        let word_late_ms = trace.iter().map(word_late).max().unwrap_or(0);
         let references = References::of(&trace, &file.derived.replica_sets);
         let mut spec_steps = file.derived.replica_set_spec_steps;
         for step in &mut spec_steps {
@@ -623,6 +328,7 @@ impl Recording {
             slack_ms: file.timing_slack_ms.suggested,
             answer_ms: file.timing_slack_ms.api_max,
             kubelet_late_ms: u64::midpoint(file.timing_slack_ms.kubelet_p50, file.timing_slack_ms.kubelet_p95),
+            word_late_ms,
             client_limit: file.client_limit,
             kubelet: file.kubelet,
             initial_objects: file.initial_objects,
@@ -652,6 +358,39 @@ impl Recording {
     }
 }
 
+impl Recording {
+    /// Whether nodes stop and come back. The recorder's kubelet then says nothing more of the pods that the node
+    /// controller called unready meanwhile, while ours, as the real one, says how they are.
+    pub fn has_nodes_that_return(&self) -> bool {
+        self.actions.iter().any(|it| matches!(it.op, Op::NodeBack { .. }))
+    }
+
+    /// Whether a node joins. The recorder creates it bare and posts its status in a second write; a kubelet creates it
+    /// whole.
+    pub fn is_joined(&self, node: &str) -> bool {
+        self.actions.iter().any(|it| matches!(&it.op, Op::NodeJoin { node: it } if it["metadata"]["name"] == node))
+    }
+
+    /// Whether a text says that a pod found no room on a node that was still bare.
+    pub fn is_bareness(&self, text: &str) -> bool {
+        text.contains("Too many pods") && self.actions.iter().any(|it| matches!(it.op, Op::NodeJoin { .. }))
+    }
+
+    /// Whether a node's kubelet says of itself how it is.
+    pub fn tells_of(&self, node: &str) -> bool {
+        self.actions.iter().any(|it| matches!(&it.op, Op::NodeStatus { node: it, .. } if it == node))
+    }
+}
+
+impl Recording {
+    /// Whether anything ever ran in a pod: `Pod/web-865c8744-kmp42`.
+    pub fn ever_ran(&self, object: &str) -> bool {
+        let is_it = |it: &&Change| object.strip_prefix("Pod/") == Some(&it.name) && it.kind == "Pod";
+        !object.starts_with("Pod/")
+            || self.trace.iter().filter(is_it).any(|it| it.fields.get("phase").is_some_and(|it| it == "Running"))
+    }
+}
+
 impl References {
     fn of(trace: &[Change], created: &[CreatedSet]) -> Self {
         let mut all = Self::default();
@@ -668,6 +407,16 @@ impl References {
         }
         all
     }
+}
+
+/// How long after its readiness changed a pod's status says so; timestamps have whole seconds.
+fn word_late(change: &Change) -> u64 {
+    if change.kind != "Pod" || !change.changed.iter().any(|it| it == "conditions") {
+        return 0;
+    }
+    let conditions = change.fields.get("conditions").and_then(Value::as_array).into_iter().flatten();
+    let newest = conditions.filter_map(|it| it["lastTransitionMs"].as_i64()).max();
+    newest.map_or(0, |at| u64::try_from(change.t as i64 - at - 1_000).unwrap_or(0))
 }
 
 /// Kind and name of the owner that controls an object.

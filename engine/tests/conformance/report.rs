@@ -57,8 +57,8 @@ impl Report {
 
     /// A recording that is excepted, and why; what differed first all the same.
     pub fn excepted(&mut self, name: &str, mode: Mode, reason: &str, difference: Option<&String>) {
-        let outcome = difference.map_or("held", |it| it);
-        self.line(name, mode, &format!("excepted: {reason} ({outcome})"));
+        let outcome = difference.map_or(String::new(), |it| format!(" ({it})"));
+        self.line(name, mode, &format!("excepted: {reason}{outcome}"));
     }
 
     /// The rows of a table: how many there are, and what differs in those that do not hold.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::folder::Folder;
 use super::recording::Recording;
 use super::report::{Mode, Report};
-use super::{driven, exceptions, free};
+use super::{driven, exceptions, free, tables};
 
 /// What differs in each mode.
 struct Tried {
@@ -82,6 +82,7 @@ fn recordings_and_tables_hold() {
         tell(&mut report, name, Mode::Driven, tried.driven);
         tell(&mut report, name, Mode::Free, tried.free);
     }
+    tables::run(&folder, &mut report);
     let is_good = report.is_good();
     println!("{}", report.finish());
     assert!(is_good, "see the lines above");

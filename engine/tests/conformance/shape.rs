@@ -49,9 +49,10 @@ pub fn fields(object: &Object, started_at: i64) -> Fields {
             fields.insert("spec".into(), some_of(&value["spec"], &["type", "selector", "ports", "clusterIP"]).into());
         }
         "EndpointSlice" => endpoint_slice(&value, &mut fields),
+        // Told as the API has it.
         "Job" => {
             fields.insert("spec".into(), value["spec"].clone());
-            fields.insert("status".into(), scribe.status(&value["status"]));
+            fields.insert("status".into(), value["status"].clone());
         }
         _ => {
             fields.insert("spec".into(), value["spec"].clone());

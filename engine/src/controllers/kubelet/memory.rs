@@ -95,10 +95,15 @@ fn is_forgotten(back_off: BackOff, exit: Time) -> bool {
     exit.since(back_off.set_at) > FORGOTTEN_AFTER
 }
 
-/// Until when a container that exited is left alone (`doBackOff`, v1.36).
+/// Until when a container that exited is left alone (`doBackOff`, v1.36). One that the kubelet itself ended is judged by
+/// the run before as long as it is ended and started in one go; if it has to wait, its own end counts.
 pub fn restart_at(container: &ContainerRecord) -> Option<Time> {
-    let (exit, back_off) = (counted_exit(container)?, container.back_off?);
-    (!is_forgotten(back_off, exit)).then(|| exit + back_off.delay)
+    let (counted, back_off) = (counted_exit(container)?, container.back_off?);
+    if is_forgotten(back_off, counted) {
+        return None;
+    }
+    let (until, ended) = (counted + back_off.delay, container.exit()?.at);
+    Some(if until > ended { ended + back_off.delay } else { until })
 }
 
 /// The back-off that a restart leaves behind for the next: 10 s, then twice the last, up to 300 s.
