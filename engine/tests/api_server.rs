@@ -28,7 +28,7 @@ impl Server {
         self.seconds += 1;
         let wall = Timestamp(self.seconds);
         let now = Time(u64::try_from(self.seconds).expect("positive") * 1_000);
-        let mut moment = Moment { now, wall, cause: Seq(1), random: &mut self.random };
+        let mut moment = Moment { now, wall, cause: Seq(1), random: &mut self.random, uid: None };
         self.api.execute(&Request::new("test", verb), &mut moment)
     }
 

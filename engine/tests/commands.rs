@@ -64,9 +64,9 @@ fn behavior() -> impl Strategy<Value = Behavior> {
         prop::option::of((0..9_000_u64, 0..9_000_u64)),
         prop::option::of(0..9_000_u64),
     );
-    (times, ends, any::<[bool; 4]>()).prop_map(|((pull_ms, start_ms, serve_ms, stop_ms, hook_ms), ends, switches)| {
+    (times, ends, any::<[bool; 5]>()).prop_map(|((pull_ms, start_ms, serve_ms, stop_ms, hook_ms), ends, switches)| {
         let (exit, lapse, hang_ms) = ends;
-        let [is_missing, exits_once, is_oom, ignores_term] = switches;
+        let [is_missing, exits_once, is_oom, ignores_term, tells_ready] = switches;
         Behavior {
             pull_ms,
             start_ms,
@@ -80,6 +80,7 @@ fn behavior() -> impl Strategy<Value = Behavior> {
             exits_once,
             is_oom,
             ignores_term,
+            tells_ready,
         }
     })
 }
@@ -94,9 +95,10 @@ fn subject() -> impl Strategy<Value = Subject> {
 
 fn node() -> impl Strategy<Value = NodeSetup> {
     let labels = prop::collection::vec((name(), name()), 0..3);
-    (name(), text(), text(), any::<u32>(), labels).prop_map(|(name, cpu, memory, pods, labels)| {
+    let ready_ms = prop::option::of(0..100_000_u64);
+    (name(), text(), text(), any::<u32>(), labels, ready_ms).prop_map(|(name, cpu, memory, pods, labels, ready_ms)| {
         let labels: Labels = labels.into_iter().collect();
-        NodeSetup { name, cpu, memory, pods, labels }
+        NodeSetup { name, cpu, memory, pods, labels, ready_ms }
     })
 }
 
@@ -128,6 +130,8 @@ fn fault() -> impl Strategy<Value = Command> {
         name().prop_map(|node| Command::StopNode { node }),
         name().prop_map(|node| Command::StartNode { node }),
         name().prop_map(|node| Command::CutNode { node }),
+        name().prop_map(|node| Command::BreakNode { node }),
+        name().prop_map(|node| Command::MendNode { node }),
         name().prop_map(|node| Command::HealNode { node }),
         node().prop_map(|node| Command::AddNode { node }),
         name().prop_map(|node| Command::RemoveNode { node }),

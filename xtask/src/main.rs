@@ -7,6 +7,7 @@ mod csp;
 mod css;
 mod lint;
 mod paths;
+mod recordings;
 mod serve;
 mod setup;
 mod shots;
@@ -29,6 +30,7 @@ usage: cargo xtask <command>
   bench [native|browser]          what the engine costs, natively and in a browser
   shots                           screenshots of the built page into target/shots/
   setup [--check] [--page]        install what is missing, or only say what is (--page: without the test tools)
+  recordings <folder>             take <folder>/traces and tables into the engine's tests
   bundle-css                      write target/loopscope.css, which index.html names
   serve-dist [--dir D] [--mount /a/b/] [--port N]
                                   serve a built folder as it is";
@@ -58,6 +60,7 @@ fn dispatch(args: &[String]) -> Res {
         "size" => size::command(),
         "bench" => bench::command(rest),
         "shots" => shots::command(),
+        "recordings" => recordings::command(rest),
         "setup" if flag(rest, "--check") => setup::check(setup_scope(rest)),
         "setup" => setup::ensure(setup_scope(rest)).map(drop),
         "help" | "-h" | "--help" => {

@@ -171,7 +171,7 @@ record!(ContainerStatus {
     name "name" always,
     ready "ready" always,
     restart_count "restartCount" always,
-    started "started",
+    started "started" always,
     state "state" always,
     last_state "lastState",
 } extra extra);

@@ -100,7 +100,7 @@ pub struct EndpointPort {
     pub protocol: String,
 }
 
-record!(EndpointPort { name "name", port "port" always, protocol "protocol" always });
+record!(EndpointPort { name "name" always, port "port" always, protocol "protocol" always });
 
 /// `v1` Namespace.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -123,11 +123,11 @@ impl ApiServer {
 
     /// Nothing holds the object: it goes.
     fn delete_now(&mut self, mut object: Object, moment: &mut Moment<'_>) -> Answer {
+        let is_graceful = object.kind() == Kind::Pod;
         let meta = object.meta_mut();
-        if meta.deletion_timestamp.is_some() && meta.deletion_grace_period_seconds != Some(0) {
+        if is_graceful && meta.deletion_grace_period_seconds != Some(0) {
             // The last step of a graceful deletion shows as a change of its own before the object goes.
-            meta.deletion_timestamp = Some(moment.wall);
-            meta.deletion_grace_period_seconds = Some(0);
+            mark_as_deleting(meta, 0, moment.wall);
             object = self.write(ChangeKind::Modified, object, moment);
         }
         self.remove(object, moment)

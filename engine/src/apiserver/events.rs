@@ -3,7 +3,7 @@ use std::hash::Hash;
 use std::rc::Rc;
 
 use crate::api::{Name, ObjectKey};
-use crate::sim::{Map, Seq, Time, TraceDigest};
+use crate::sim::{Digest, Map, Millis, Seq, Time, TraceDigest};
 
 /// A Kubernetes Event as its recorder hands it over.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,16 +33,85 @@ pub struct EventLog {
     dropped: usize,
     /// The number of the newest Event with a digest, counted from the very first.
     known: Map<u64, usize>,
+    similar: Map<u64, Similar>,
+    /// Until when each object's allowance of Events is used up.
+    spent: Map<u64, Time>,
 }
+
+/// Events of one reason about one object.
+#[derive(Clone, Debug, Default)]
+struct Similar {
+    messages: Vec<u64>,
+    last: Time,
+}
+
+/// What many similar Events are told as (`EventAggregatorByReasonMessageFunc`).
+const COMBINED: &str = "(combined from similar events): ";
+/// So many different messages are told one by one, unless there was none of them for so long
+/// (`client-go/tools/record/events_cache.go`, v1.36).
+const MOST_SIMILAR: usize = 10;
+const SIMILAR_FOR: Millis = Millis(600_000);
+/// So many Events about one object are sent at once, and one more every five minutes; others are dropped
+/// (`EventSourceObjectSpamFilter`).
+const BURST: u64 = 25;
+const REFILL: Millis = Millis(300_000);
+/// Of so many objects and reasons a recorder knows (`maxLruCacheEntries`).
+const MOST_KNOWN: usize = 4_096;
 
 impl EventLog {
     pub const LIMIT: usize = 5_000;
+    /// What becomes of an Event at its recorder: the tenth of many similar ones, and all later ones, are combined; what
+    /// is too much is dropped.
+    pub fn correlate(&mut self, mut draft: EventDraft, now: Time) -> Option<EventDraft> {
+        // The scheduler's recorder is of another make (`client-go/tools/events`).
+        if draft.component == "default-scheduler" {
+            return Some(draft);
+        }
+        let mut key = Digest::default();
+        for part in [draft.component, draft.about.kind.name(), &draft.about.namespace, &draft.about.name] {
+            key.bytes(part.as_bytes());
+            key.bytes(b"/");
+        }
+        let object = key.value();
+        key.bytes(draft.reason.as_bytes());
+        let mut message = Digest::default();
+        message.bytes(draft.message.as_bytes());
+        if self.similar.len() >= MOST_KNOWN {
+            (self.similar, self.spent) = Default::default();
+        }
+        let known = self.similar.or_default(key.value());
+        if now.since(known.last) > SIMILAR_FOR {
+            known.messages.clear();
+        }
+        known.last = now;
+        if !known.messages.contains(&message.value()) {
+            known.messages.push(message.value());
+        }
+        if known.messages.len() >= MOST_SIMILAR {
+            known.messages.pop();
+            draft.message.insert_str(0, COMBINED);
+        }
+        let spent = self.spent.or_default(object);
+        let from = (*spent).max(now);
+        // A kubelet's are told apart by more than the object; the recordings show no such limit.
+        if draft.component != "kubelet" && from.since(now).0 > (BURST - 1) * REFILL.0 {
+            return None;
+        }
+        *spent = from + REFILL;
+        Some(draft)
+    }
+
+    /// The recorders' memory goes with their process.
+    pub fn forget(&mut self) {
+        (self.similar, self.spent) = Default::default();
+    }
+
     pub fn record(&mut self, draft: Rc<EventDraft>, at: Time, seq: Seq) {
         let digest = digest(&draft);
         let known = self.known.get(&digest).and_then(|number| number.checked_sub(self.dropped));
         let known = known.and_then(|index| self.events.get_mut(index));
-        if let Some(known) = known.filter(|event| event.draft == draft) {
-            (known.count, known.last, known.seq) = (known.count + 1, at, seq);
+        if let Some(known) = known.filter(|event| is_same(&event.draft, &draft)) {
+            *known = KubeEvent { draft, count: known.count + 1, first: known.first, last: at, seq };
             return;
         }
         if self.events.len() == Self::LIMIT {
@@ -79,8 +148,24 @@ impl EventLog {
     }
 }
 
+impl EventDraft {
+    fn is_combined(&self) -> bool {
+        self.message.starts_with(COMBINED)
+    }
+}
+
+/// Whether an Event only counts another one up: combined ones do whatever they say.
+fn is_same(known: &EventDraft, draft: &EventDraft) -> bool {
+    let is_like = || known.about == draft.about && known.reason == draft.reason;
+    *known == *draft || known.is_combined() && draft.is_combined() && is_like()
+}
+
+/// The same for Events that are the same.
 fn digest(draft: &EventDraft) -> u64 {
     let mut digest = TraceDigest::default();
-    draft.hash(&mut digest);
+    match draft.is_combined() {
+        true => (&draft.about, draft.reason, COMBINED).hash(&mut digest),
+        false => draft.hash(&mut digest),
+    }
     digest.value()
 }

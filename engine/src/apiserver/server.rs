@@ -13,6 +13,11 @@ use super::{
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, PodSpec, Text, Timestamp, Uid, set_condition};
 use crate::sim::{Random, Seq, Time};
 
+/// Labels of a node that its pods take over.
+const TOPOLOGY_LABELS: [&str; 2] = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
+/// How many templates a DaemonSet has had.
+pub const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
 /// The annotation in which `kubectl apply` remembers what it applied.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The letters of generated names (`apimachinery/pkg/util/rand`, v1.36): no vowels, nothing easily confused.
@@ -31,6 +36,8 @@ pub struct Moment<'a> {
     /// The trace event of the write that is about to happen.
     pub cause: Seq,
     pub random: &'a mut Random,
+    /// The identity of an object that is created; drawn where none is given.
+    pub uid: Option<Uid>,
 }
 
 /// A pod's spec as it was given, and what defaulting and admission made of it.
@@ -121,15 +128,17 @@ impl ApiServer {
         if let Object::Pod(pod) = &object {
             self.admit_quota(&key, pod, moment)?;
         }
-        let uid = moment.random.bits128("uids") & !(0xf << 76 | 0xc << 60) | 0x4 << 76 | 0x8 << 60;
+        let drawn = || Uid(moment.random.bits128("uids") & !(0xf << 76 | 0xc << 60) | 0x4 << 76 | 0x8 << 60);
+        let uid = moment.uid.unwrap_or_else(drawn);
         let meta = object.meta_mut();
-        meta.uid = Uid(uid);
+        meta.uid = uid;
         meta.creation_timestamp = Some(moment.wall);
         meta.deletion_timestamp = None;
         meta.generation = i64::from(has_generation(key.kind));
         if let Object::Job(job) = &mut object {
             select_pods_of_job(Rc::make_mut(job));
         }
+        number_template(&mut object, None);
         first_status(&mut object);
         let object = self.write_at(key, ChangeKind::Added, object, moment);
         self.managers.wrote(by, None, &object, moment.wall);
@@ -193,6 +202,7 @@ impl ApiServer {
         apply_defaults(&mut object);
         keep_status(&mut object, &old);
         keep_system_fields(&mut object, &old);
+        number_template(&mut object, Some(&old));
         ApiError::invalid(key.kind, &key.name, validate_update(&old, &object))?;
         self.admit_size(&object)?;
         if object == old {
@@ -287,6 +297,13 @@ impl ApiServer {
             return Err(ApiError::new(Reason::Conflict, message));
         }
         let bound = Rc::make_mut(&mut pod);
+        // Admission plugin PodTopologyLabels: a pod is told where it came to be.
+        let place = self.objects.get(&ObjectKey::node(node.clone())).map(Object::meta);
+        for label in TOPOLOGY_LABELS {
+            if let Some(value) = place.and_then(|place| place.labels.get(label)) {
+                bound.metadata.labels.insert(label.into(), value.clone());
+            }
+        }
         let spec: &mut PodSpec = Rc::make_mut(&mut bound.spec);
         spec.node_name = node.clone();
         bound.status.nominated_node_name = Name::default();
@@ -474,6 +491,19 @@ fn first_status(object: &mut Object) {
         Object::Namespace(namespace) => Rc::make_mut(namespace).status.phase = "Active".into(),
         _ => {}
     }
+}
+
+/// Counts the templates that a DaemonSet had (`pkg/registry/apps/daemonset/strategy.go`); nobody else can.
+fn number_template(object: &mut Object, old: Option<&Object>) {
+    let Object::DaemonSet(set) = object else { return };
+    let number = match old.and_then(Object::as_daemon_set) {
+        None => 1,
+        Some(old) => {
+            let known = old.metadata.annotations.get(TEMPLATE_GENERATION).and_then(|it| it.parse().ok()).unwrap_or(0);
+            known + i64::from(old.spec.template != set.spec.template)
+        }
+    };
+    Rc::make_mut(set).metadata.annotations.insert(TEMPLATE_GENERATION.into(), number.to_string());
 }
 
 /// Kinds of which the API server counts the changes of the spec.

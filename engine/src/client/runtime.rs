@@ -80,6 +80,8 @@ pub struct Answers {
     pub hangs_from: Option<Time>,
     /// What a person made it say to readiness probes, from when on.
     pub forced: Vec<(Time, bool)>,
+    /// The kubelet knows what it would say without asking.
+    pub is_heard: bool,
 }
 
 impl Answers {

@@ -10,7 +10,7 @@ use super::pods::{pod_key, request};
 use super::script::{Purpose, Script, Scripted};
 use crate::api::{Condition, Kind, Name, Node, Object, ObjectKey, Pod, set_condition};
 use crate::apiserver::{Change, DeleteOptions, Objects, Verb};
-use crate::client::{Context, Facts, Wakeup};
+use crate::client::{Arg, Context, Facts, Wakeup};
 use crate::note;
 use crate::sim::{Map, Millis, Time, sort_by};
 
@@ -69,19 +69,22 @@ impl Scripted for PodCollector {
             n => note!("**{}** to collect", n).into(),
         };
         let mut script = Script::new(found, differs);
-        let lost = orphans.iter().map(|pod| (pod, true)).chain(stuck.iter().map(|pod| (pod, false)));
-        let unfinished = lost.filter(|(pod, _)| !pod.is_finished());
-        let marks = unfinished
-            .map(|(pod, is_orphan)| (request(Verb::UpdateStatus(fail(pod, is_orphan, context))), Purpose::Plain));
-        let facts: Facts = note!("note that they have **failed**").into();
-        script.send(facts.with(note!("PATCH pods/status")), marks.collect());
-        let deletions = orphans.iter().chain(&stuck).chain(&ended).map(|pod| {
+        // One after the other, as each is marked and deleted (`markFailedAndDeletePod`).
+        let orphans = orphans.iter().map(|pod| (pod, Some(true)));
+        let all = orphans.chain(stuck.iter().map(|pod| (pod, Some(false)))).chain(ended.iter().map(|pod| (pod, None)));
+        for (pod, lost) in all {
+            let name = Arg::Short(pod.metadata.name.clone());
+            if let Some(is_orphan) = lost.filter(|_| !pod.is_finished()) {
+                let facts: Facts = note!("note that **{}** has failed", name.clone()).into();
+                let mark = request(Verb::UpdateStatus(fail(pod, is_orphan, context)));
+                script.send(facts.with(note!("PATCH pods/status")), vec![(mark, Purpose::Plain)]);
+            }
             let options = DeleteOptions { uid: Some(pod.metadata.uid), ..DeleteOptions::default() };
             let options = DeleteOptions { grace_seconds: Some(0), ..options };
-            (request(Verb::Delete(pod_key(pod), options)), Purpose::Plain)
-        });
-        let facts: Facts = note!("delete **{}** pods for good", count).into();
-        script.send(facts.with(note!("DELETE pods, grace 0")), deletions.collect());
+            let deletion = request(Verb::Delete(pod_key(pod), options));
+            let facts: Facts = note!("delete **{}** for good", name).into();
+            script.send(facts.with(note!("DELETE pods, grace 0")), vec![(deletion, Purpose::Plain)]);
+        }
         Some(script)
     }
 }
@@ -114,6 +117,7 @@ fn fail(pod: &Rc<Pod>, is_orphan: bool, context: &Context<'_>) -> Object {
     let it = Rc::make_mut(&mut pod);
     it.metadata.resource_version = 0;
     it.status.phase = "Failed".into();
+    it.status.observed_generation = it.metadata.generation;
     if is_orphan {
         let target =
             Condition::new("DisruptionTarget", true).because("DeletionByPodGC", "PodGC: node no longer exists");

@@ -36,11 +36,14 @@ pub struct Script {
     batches: VecDeque<Batch>,
     events: Vec<EventDraft>,
     next: Next,
+    /// The turn ends with a write that is decided when all others are through ([`Scripted::last`]).
+    has_last: bool,
 }
 
 impl Script {
     pub fn new(observed: Facts, differs: Facts) -> Self {
-        Self { observed, differs, batches: VecDeque::new(), events: Vec::new(), next: Next::AwaitChange }
+        let (batches, events, next) = (VecDeque::new(), Vec::new(), Next::AwaitChange);
+        Self { observed, differs, batches, events, next, has_last: false }
     }
 
     pub fn send(&mut self, facts: impl Into<Facts>, requests: Vec<(Action, Purpose)>) {
@@ -61,8 +64,13 @@ impl Script {
         };
     }
 
+    /// Asks for [`Scripted::last`]; without need where nothing else is written.
+    pub fn end_with_last(&mut self, needs: bool) {
+        self.has_last = needs || !self.batches.is_empty();
+    }
+
     pub fn is_quiet(&self) -> bool {
-        self.batches.is_empty()
+        self.batches.is_empty() && !self.has_last
     }
 
     /// Publishes Events as the turn begins to act.
@@ -83,6 +91,11 @@ pub trait Scripted: Clone + 'static {
 
     /// Decides the turn; nothing where there is nothing to look at.
     fn plan(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<Script>;
+
+    /// The write at the end of a turn, from what the cache shows by then.
+    fn last(&mut self, _context: &Context<'_>, _key: &ObjectKey) -> Option<(Facts, Action)> {
+        None
+    }
 
     /// A request succeeded. Returns the Event that tells of it.
     fn done(&mut self, key: &ObjectKey, purpose: &Purpose, answer: &Answer) -> Option<EventDraft> {
@@ -165,6 +178,7 @@ enum Stage {
 /// What a turn asks of its controller, whichever it is.
 trait Deeds {
     fn plan(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<Script>;
+    fn last(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<(Facts, Action)>;
     fn done(&mut self, key: &ObjectKey, purpose: &Purpose, answer: &Answer) -> Option<EventDraft>;
     fn undone(&mut self, key: &ObjectKey, purpose: &Purpose, error: Option<&str>) -> Option<EventDraft>;
 }
@@ -172,6 +186,10 @@ trait Deeds {
 impl<T: Scripted> Deeds for T {
     fn plan(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<Script> {
         Scripted::plan(self, context, key)
+    }
+
+    fn last(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<(Facts, Action)> {
+        Scripted::last(self, context, key)
     }
 
     fn done(&mut self, key: &ObjectKey, purpose: &Purpose, answer: &Answer) -> Option<EventDraft> {
@@ -226,11 +244,17 @@ impl Turn {
                 self.stage = Stage::Act;
                 Stepped { is_background, ..Step::Diff(script.differs.clone()).into() }
             }
-            Stage::Act => self.act(controller, key, outcomes),
+            Stage::Act => self.act(controller, context, key, outcomes),
         }
     }
 
-    fn act(&mut self, controller: &mut dyn Deeds, key: &ObjectKey, outcomes: Vec<Outcome>) -> Stepped {
+    fn act(
+        &mut self,
+        controller: &mut dyn Deeds,
+        context: &Context<'_>,
+        key: &ObjectKey,
+        outcomes: Vec<Outcome>,
+    ) -> Stepped {
         let Some(script) = &mut self.script else { return Step::Done(Next::AwaitChange).into() };
         let mut events = std::mem::take(&mut script.events);
         for (purpose, outcome) in std::mem::take(&mut self.sent).iter().zip(outcomes) {
@@ -255,6 +279,12 @@ impl Turn {
             let (actions, purposes) = batch.requests.into_iter().unzip();
             self.sent = purposes;
             return Stepped { events, ..Step::Act(batch.facts, actions).into() };
+        }
+        if std::mem::take(&mut script.has_last)
+            && let Some((facts, action)) = controller.last(context, key)
+        {
+            self.sent = vec![Purpose::Plain];
+            return Stepped { events, ..Step::Act(facts, vec![action]).into() };
         }
         let step = match self.failure.take() {
             Some(error) => Step::Fail(error),

@@ -37,6 +37,10 @@ pub struct Behavior {
     /// How long an exec or HTTP hook before the stop takes.
     #[serde(default)]
     pub hook_ms: u64,
+    /// Its kubelet hears from itself whether it is ready, at once and without a probe, as one that only pretends to run
+    /// containers would.
+    #[serde(default)]
+    pub tells_ready: bool,
 }
 
 impl Behavior {
@@ -59,6 +63,7 @@ impl Behavior {
             hang_ms: None,
             ignores_term: false,
             hook_ms: 500,
+            tells_ready: false,
         }
     }
 

@@ -288,6 +288,7 @@ fn describe_run(
         lapse: behavior.lapse.map(|(from, lasts)| (now + Millis(from), now + Millis(from.saturating_add(lasts)))),
         hangs_from: behavior.hang_ms.map(|ms| now + Millis(ms)),
         forced: Vec::new(),
+        is_heard: behavior.tells_ready,
     };
     container.plan += 1;
     let plan = container.plan;

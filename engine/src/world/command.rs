@@ -124,6 +124,14 @@ pub enum Command {
     HealNode {
         node: String,
     },
+    /// Breaks a node's network plugin: its kubelet says that it is not ready. What runs there goes on.
+    BreakNode {
+        node: String,
+    },
+    /// Mends it.
+    MendNode {
+        node: String,
+    },
     /// Switches on a machine that was not there before; it joins by itself.
     AddNode {
         node: NodeSetup,

@@ -184,7 +184,8 @@ fn read_node(flags: &mut Flags, name: &str) -> Result<NodeSetup, String> {
         let (key, value) = label.split_once('=').ok_or_else(|| format!("--label={label}: an = is missing"))?;
         labels.insert(key.into(), value.into());
     }
-    Ok(NodeSetup { name: name.into(), cpu, memory, pods, labels })
+    let ready_ms = flags.take("ready-after").map(|text| span(&text)).transpose()?;
+    Ok(NodeSetup { name: name.into(), cpu, memory, pods, labels, ready_ms })
 }
 
 fn read_kubectl(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
@@ -260,6 +261,8 @@ fn read_words(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
                 "start" => Command::StartNode { node },
                 "cut" => Command::CutNode { node },
                 "heal" => Command::HealNode { node },
+                "break" => Command::BreakNode { node },
+                "mend" => Command::MendNode { node },
                 "remove" => Command::RemoveNode { node },
                 _ => return Err(unknown("node", &words[1..])),
             }

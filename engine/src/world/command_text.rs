@@ -99,12 +99,13 @@ fn write_behavior(f: &mut Formatter<'_>, usual: &Behavior, it: &Behavior) -> fmt
 }
 
 /// The flags that need no value.
-pub(super) fn switches(it: &mut Behavior) -> [(&'static str, &mut bool); 4] {
+pub(super) fn switches(it: &mut Behavior) -> [(&'static str, &mut bool); 5] {
     [
         (" --missing", &mut it.is_missing),
         (" --exit-once", &mut it.exits_once),
         (" --oom", &mut it.is_oom),
         (" --ignores-term", &mut it.ignores_term),
+        (" --tells-ready", &mut it.tells_ready),
     ]
 }
 
@@ -120,6 +121,9 @@ fn write_node(f: &mut Formatter<'_>, node: &NodeSetup) -> fmt::Result {
     write!(f, "node add {} --cpu={} --memory={}", Quoted(&node.name), Quoted(&node.cpu), Quoted(&node.memory))?;
     if node.pods != DEFAULT_PODS {
         write!(f, " --pods={}", node.pods)?;
+    }
+    if let Some(ms) = node.ready_ms {
+        write!(f, " --ready-after={}", Span(ms))?;
     }
     for (key, value) in &node.labels {
         write!(f, " --label={}", Quoted(&format!("{key}={value}")))?;
@@ -209,6 +213,8 @@ fn write_fault(f: &mut Formatter<'_>, command: &Command) -> fmt::Result {
         Command::StartNode { node } => about(f, "node", "start", node),
         Command::CutNode { node } => about(f, "node", "cut", node),
         Command::HealNode { node } => about(f, "node", "heal", node),
+        Command::BreakNode { node } => about(f, "node", "break", node),
+        Command::MendNode { node } => about(f, "node", "mend", node),
         Command::RemoveNode { node } => about(f, "node", "remove", node),
         Command::StopController { process } => about(f, "controller", "stop", process),
         Command::StartController { process } => about(f, "controller", "start", process),

@@ -185,6 +185,9 @@ impl Simulation {
         let it = &mut self.processes[process];
         it.is_up = false;
         it.epoch += 1;
+        if it.kind == ProcessKind::ControllerManager {
+            self.api.events.forget();
+        }
         it.cache = Objects::default();
         it.version = 0;
         for ((name, workers, reconciler), at) in it.kind.loops().into_iter().zip(it.loops.clone()) {

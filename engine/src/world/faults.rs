@@ -8,12 +8,17 @@ use crate::apiserver::{ApiError, DeleteOptions, Reason, Request, Verb};
 use crate::client::{Author, Note, What};
 use crate::environment::{Behavior, Behaviors, Plan};
 use crate::note;
-use crate::sim::{Millis, Seq};
+use crate::sim::{Millis, Seq, Time};
 
 /// From a crash until whoever watches over the process has started it again.
 const RESTART_TAKES: Millis = Millis(1_000);
+/// From switching a machine on until its kubelet says its first word.
+const FIRST_WORD: Millis = Millis(200);
 /// From a kubelet's first word until its node's network is set up.
 const NETWORK_TAKES: Millis = Millis(5_000);
+
+/// When a network plugin that is broken will be set up.
+const NEVER: Time = Time(u64::MAX / 4);
 
 fn done(line: String) -> Outcome {
     Outcome { lines: vec![line], problems: Vec::new() }
@@ -41,6 +46,8 @@ pub(super) fn describe(command: &Command) -> Note {
         Command::StartNode { node } => note!("restored node **{}**", node.clone()),
         Command::CutNode { node } => note!("cut **{}** off from the network", node.clone()),
         Command::HealNode { node } => note!("joined **{}** to the network again", node.clone()),
+        Command::BreakNode { node } => note!("broke the network plugin of **{}**", node.clone()),
+        Command::MendNode { node } => note!("mended the network plugin of **{}**", node.clone()),
         Command::AddNode { node } => note!("added node **{}**", node.name.clone()),
         Command::RemoveNode { node } => note!("removed node **{}**", node.clone()),
         Command::StopController { process } => note!("stopped **{}**", process.clone()),
@@ -68,6 +75,8 @@ impl Simulation {
             Command::StartNode { node } => self.switch(&node, true, seq),
             Command::CutNode { node } => self.cut(&node, true, seq),
             Command::HealNode { node } => self.cut(&node, false, seq),
+            Command::BreakNode { node } => self.break_network(&node, true, seq),
+            Command::MendNode { node } => self.break_network(&node, false, seq),
             Command::AddNode { node } => self.join(&node, seq),
             Command::RemoveNode { node } => self.remove_node(&node, seq),
             Command::StopController { process } => self.set_process(&process, false, seq),
@@ -180,8 +189,40 @@ impl Simulation {
             // The watch was dead: the kubelet lists again, and finds what it has missed.
             self.list(process, seq);
             self.hurry(process, seq);
+            // And says at once that it is there, as one that kept trying would: what it still waits for is reset.
+            let loops = self.processes.get(process).map(|it| it.loops.clone()).unwrap_or_default();
+            for number in self.flights.lost(&loops) {
+                self.queue.after(Millis(0), Happening::Answer(number));
+            }
+            self.speak(process, seq);
         }
         done(format!("node/{node} {}", if cut { "cut off" } else { "connected" }))
+    }
+
+    /// Breaks a node's network plugin, or mends it; its kubelet says so at once.
+    fn break_network(&mut self, node: &str, broken: bool, seq: Seq) -> Outcome {
+        let (name, now) = (Name::from(node), self.now());
+        let (Some(machine), Some(process)) = (self.machines.get_mut(&name), self.kubelets.get(&name).copied()) else {
+            return refused(&ApiError::not_found(&ObjectKey::node(name)));
+        };
+        let state = if broken { "broken" } else { "sound" };
+        if (machine.runtime.ready_from == NEVER) == broken {
+            return done(format!("network plugin of node/{node} is already {state}"));
+        }
+        machine.runtime.ready_from = if broken { NEVER } else { now };
+        self.hurry(process, seq);
+        self.speak(process, seq);
+        done(format!("network plugin of node/{node} is {state}"))
+    }
+
+    /// A process's own clocks come round now.
+    fn speak(&mut self, process: usize, seq: Seq) {
+        for at in self.processes.get(process).map(|it| it.loops.clone()).unwrap_or_default() {
+            let tick = self.loops.get_mut(at.0 as usize).and_then(|it| it.reconciler.tick());
+            if let Some((key, _)) = tick {
+                self.enqueue(at, key, Millis(0), seq);
+            }
+        }
     }
 
     /// What a process puts off, it does now.
@@ -214,9 +255,10 @@ impl Simulation {
         }
         let mut machine = crate::environment::Machine::new();
         machine.runtime.hardware = hardware;
-        machine.runtime.ready_from = self.now() + NETWORK_TAKES;
+        let takes = setup.ready_ms.map_or(NETWORK_TAKES, Millis);
+        machine.runtime.ready_from = self.now() + takes;
         self.machines.insert(name.clone(), machine);
-        self.start_process(ProcessKind::Kubelet(name), seq, Millis(200));
+        self.start_process(ProcessKind::Kubelet(name), seq, Millis((takes.0 / 2).min(FIRST_WORD.0)));
         done(format!("node/{} added", setup.name))
     }
 

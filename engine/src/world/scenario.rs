@@ -15,11 +15,21 @@ pub struct NodeSetup {
     pub pods: u32,
     #[serde(default)]
     pub labels: Labels,
+    /// Of a machine that joins: how long after it was switched on it is ready, in ms; 5 s where nothing is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready_ms: Option<u64>,
 }
 
 impl NodeSetup {
     pub fn named(name: impl Into<String>, cpu: &str, memory: &str) -> Self {
-        Self { name: name.into(), cpu: cpu.into(), memory: memory.into(), pods: 110, labels: Labels::new() }
+        Self {
+            name: name.into(),
+            cpu: cpu.into(),
+            memory: memory.into(),
+            pods: 110,
+            labels: Labels::new(),
+            ready_ms: None,
+        }
     }
 }
 

@@ -88,6 +88,13 @@ impl Flights {
         flight
     }
 
+    /// Numbers of those that some loops sent and that were lost on their way.
+    pub fn lost(&self, by: &[LoopIndex]) -> Vec<u64> {
+        let is_lost = |it: &Flight| by.contains(&it.by) && matches!(it.outcome, Some(Err(_)));
+        let all = (self.first..).zip(&self.all);
+        all.filter(|(_, it)| it.as_ref().is_some_and(is_lost)).map(|(number, _)| number).collect()
+    }
+
     fn iter(&self) -> impl Iterator<Item = &Flight> {
         self.all.iter().flatten()
     }
@@ -294,7 +301,7 @@ impl Simulation {
         // The number that the trace event of this write will have: changes point at their write.
         let seq = Seq(self.trace.last_seq().0 + 1);
         let (now, wall) = (self.now(), self.wall());
-        let mut moment = Moment { now, wall, cause: seq, random: &mut self.random };
+        let mut moment = Moment { now, wall, cause: seq, random: &mut self.random, uid: None };
         let result = self.api.execute(request, &mut moment);
         let (method, subresource) = request.method();
         let newest = self.api.change(self.api.version()).filter(|_| self.api.version() > before);

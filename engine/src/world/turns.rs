@@ -133,7 +133,11 @@ impl Simulation {
 
     fn publish(&mut self, at: LoopIndex, turn: Turn, events: Vec<crate::apiserver::EventDraft>) {
         let now = self.now();
-        for event in events.into_iter().map(Rc::new) {
+        for event in events {
+            let Some(event) = self.api.events.correlate(event, now).map(Rc::new) else { continue };
+            if self.scenario.client_limit.is_some() {
+                self.loops[at.0 as usize].client.announce(now);
+            }
             let cause = self.loops[at.0 as usize].active.at(turn).map(|turn| turn.last);
             let seq = self.trace.record(now, cause, false, What::Announced { by: at, event: Rc::clone(&event) });
             self.api.events.record(event, now, seq);

@@ -16,8 +16,8 @@ use super::pods::{Claims, create_slowly, delete_all, pod_from, request, suitors}
 use super::script::{Purpose, Script, Scripted};
 use super::{Recorder, controller_key};
 use crate::api::{DaemonSet, DaemonSetStatus, IntOrPercent, Kind, Name, Node, Object, ObjectKey, Pod, PodSpec};
-use crate::apiserver::{Change, ChangeKind, EventDraft, Objects, Verb};
-use crate::client::{Context, Expectations, Facts, Wakeup, observe_pod_of};
+use crate::apiserver::{Change, ChangeKind, EventDraft, Objects, TEMPLATE_GENERATION, Verb};
+use crate::client::{Action, Context, Expectations, Facts, Wakeup, observe_pod_of};
 use crate::note;
 use crate::sim::{Map, Millis, Time, sort_by};
 
@@ -216,7 +216,9 @@ impl<'a> Seen<'a> {
     fn new_pod(&self, node: &Name) -> Pod {
         let mut pod = pod_from(&self.set.spec.template, &self.set.metadata, Kind::DaemonSet);
         pod.metadata.labels.insert(HASH_LABEL.into(), self.history.hash.to_string());
-        pod.metadata.labels.insert(GENERATION_LABEL.into(), self.history.present_number().to_string());
+        if let Some(number) = self.set.metadata.annotations.get(TEMPLATE_GENERATION) {
+            pod.metadata.labels.insert(GENERATION_LABEL.into(), number.clone());
+        }
         let mut spec = self.spec.clone();
         pin(&mut spec, node);
         pod.spec = Rc::new(spec);
@@ -281,7 +283,8 @@ impl Scripted for DaemonSetController {
         let claims = Claims::find(context.cache, meta, &set.spec.selector, |pod| target(pod).is_some());
         let is_going = meta.deletion_timestamp.is_some();
         let mut work = Work::default();
-        if !is_going && claims.is_empty() && self.expectations.are_met(key, context) {
+        let is_sure = self.expectations.are_met(key, context);
+        if !is_going && claims.is_empty() && is_sure {
             work = seen.manage(context, &mut self.failed);
             if work.missing.is_empty() && work.surplus.is_empty() && set.spec.update_strategy.kind == "RollingUpdate" {
                 (work.missing, work.surplus) = seen.roll(context);
@@ -302,16 +305,6 @@ impl Scripted for DaemonSetController {
         }
         delete_all(&mut script, surplus);
         create_slowly(&mut script, missing.into_iter().map(|node| seen.new_pod(node)));
-        let status = seen.status(context);
-        if status != set.status {
-            let facts: Facts =
-                note!("write status: **{}** of **{}** ready", status.number_ready, status.desired_number_scheduled)
-                    .into();
-            let mut set = Rc::clone(set);
-            Rc::make_mut(&mut set).status = status.clone();
-            let action = request(Verb::UpdateStatus(Object::DaemonSet(set)));
-            script.send_always(facts.with(note!("PUT daemonsets/status")), action, Purpose::Plain);
-        }
         let limit = set.spec.revision_history_limit.unwrap_or(10);
         if seen.history.len() > usize::try_from(limit).unwrap_or(0) {
             let is_used = |hash: &str| {
@@ -323,16 +316,43 @@ impl Scripted for DaemonSetController {
         if let Some(wait) = wait {
             script.look_again(wait);
         }
+        let mut status = seen.status(context);
+        if is_sure {
+            script.end_with_last(status != set.status);
+        } else {
+            // What it has not worked on it has not observed.
+            status.observed_generation = set.status.observed_generation;
+            if status != set.status {
+                let (facts, action) = write_status(set, status.clone());
+                script.send(facts, vec![(action, Purpose::Plain)]);
+            }
+        }
         if set.spec.min_ready_seconds > 0 && status.number_ready != status.number_available {
             script.look_again(Millis::from_secs(u64::from(set.spec.min_ready_seconds.unsigned_abs())));
         }
         Some(script)
     }
 
+    /// The status is of the pods that are there once all is done (`updateDaemonSetStatus`).
+    fn last(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<(Facts, Action)> {
+        let set = context.cache.get(key)?.as_daemon_set()?;
+        let hash = self.hashes.of(&set.metadata, &set.spec.template);
+        let status = Seen::find(context, set, History::find(context.cache, &set.metadata, hash)).status(context);
+        (status != set.status).then(|| write_status(set, status))
+    }
+
     fn undone(&mut self, key: &ObjectKey, purpose: &Purpose, error: Option<&str>) -> Option<EventDraft> {
         super::script::lower(&mut self.expectations, key, purpose);
         super::script::tell_refusal(RECORDER, key, purpose, error)
     }
+}
+
+fn write_status(set: &Rc<DaemonSet>, status: DaemonSetStatus) -> (Facts, Action) {
+    let facts: Facts =
+        note!("write status: **{}** of **{}** ready", status.number_ready, status.desired_number_scheduled).into();
+    let mut set = Rc::clone(set);
+    Rc::make_mut(&mut set).status = status;
+    (facts.with(note!("PUT daemonsets/status")), request(Verb::UpdateStatus(Object::DaemonSet(set))))
 }
 
 /// The DaemonSets for which a node's change makes a difference.

@@ -122,6 +122,7 @@ fn act(context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Ou
                 }
             }
             Ok(None) => {}
+            Err(_) if sent.as_ref().is_some_and(|sent| plan.passes_over(sent)) => {}
             Err(error) => {
                 if let Some(Planned::Create(set)) = &sent
                     && error.code() == 409
@@ -198,7 +199,7 @@ impl Planned {
     fn event(&self, key: &ObjectKey) -> Option<crate::apiserver::EventDraft> {
         let (set, from) = match self {
             Planned::Create(set) => (set, 0),
-            Planned::Resize { set, from } => (set, *from),
+            Planned::Resize { set, from, .. } => (set, *from),
             _ => return None,
         };
         let to = set.spec.wanted();
@@ -224,7 +225,7 @@ impl Planned {
                 let facts: Facts = note!("create ReplicaSet, size **{}**", set.spec.wanted()).into();
                 facts.with(note!("POST replicasets/{}", &set.metadata.name))
             }
-            Planned::Resize { set, from } => {
+            Planned::Resize { set, from, .. } => {
                 let facts: Facts = note!("scale **{} → {}**", *from, set.spec.wanted()).into();
                 facts.with(note!("PUT replicasets/{}", &set.metadata.name))
             }

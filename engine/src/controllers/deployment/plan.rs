@@ -26,6 +26,8 @@ pub enum Planned {
     Resize {
         set: Rc<ReplicaSet>,
         from: i32,
+        /// A refusal is passed over, and the turn goes on to the status (`reconcileOldReplicaSets`).
+        may_fail: bool,
     },
     Annotate(Rc<ReplicaSet>),
     Remove(Rc<ReplicaSet>),
@@ -37,6 +39,8 @@ pub enum Planned {
 pub struct Plan {
     pub deployment: Rc<Deployment>,
     sets: Vec<Rc<ReplicaSet>>,
+    /// As they were found: the status at the end of a turn does not know of the sizes that the turn has written.
+    found: Vec<Rc<ReplicaSet>>,
     /// The name of the ReplicaSet of the present template, once there is one.
     new: Option<crate::api::Name>,
     writes: VecDeque<Planned>,
@@ -71,7 +75,8 @@ impl Plan {
         sort_by(&mut sets, |a, b| by_creation(a, b));
         let new = find_new_set(deployment, &sets).map(|set| set.metadata.name.clone());
         let reason = Reason::Matches(deployment.spec.wanted());
-        Self { deployment: Rc::clone(deployment), sets, new, writes: VecDeque::new(), reason, is_status_done: false }
+        let (deployment, found, writes) = (Rc::clone(deployment), sets.clone(), VecDeque::new());
+        Self { deployment, sets, found, new, writes, reason, is_status_done: false }
     }
 
     fn new_set(&self) -> Option<&Rc<ReplicaSet>> {
@@ -112,7 +117,7 @@ impl Plan {
         }
         set.spec.replicas = Some(size);
         let set = Rc::clone(slot);
-        self.writes.push_back(Planned::Resize { set, from });
+        self.writes.push_back(Planned::Resize { set, from, may_fail: false });
         from != size
     }
 
@@ -146,6 +151,7 @@ impl Plan {
         let set = Rc::new(set);
         self.new = Some(set.metadata.name.clone());
         self.sets.push(Rc::clone(&set));
+        self.found.push(Rc::clone(&set));
         self.writes.push_back(Planned::Create(Rc::clone(&set)));
         let created = format!("Created new replica set \"{}\"", set.metadata.name);
         self.note_revision(next, "NewReplicaSetCreated", created, now, true);
@@ -233,6 +239,20 @@ impl Plan {
                 self.resize(&set.metadata.name, target);
             }
         }
+        for write in &mut self.writes {
+            if let Planned::Resize { may_fail, .. } = write {
+                *may_fail = true;
+            }
+        }
+    }
+
+    /// Whether a write that was refused is passed over. What was to follow it in kind is then left for another turn.
+    pub fn passes_over(&mut self, refused: &Planned) -> bool {
+        let is_passed = matches!(refused, Planned::Resize { may_fail: true, .. });
+        if is_passed {
+            self.writes.retain(|write| !matches!(write, Planned::Resize { .. }));
+        }
+        is_passed
     }
 
     /// Gives the wanted size to the ReplicaSets that there are, without starting or advancing a rollout (`scale`).
@@ -366,17 +386,17 @@ impl Plan {
             set
         };
         match write {
-            Planned::Resize { set, from } => Planned::Resize { set: newest(set), from },
+            Planned::Resize { set, from, may_fail } => Planned::Resize { set: newest(set), from, may_fail },
             Planned::Annotate(set) => Planned::Annotate(newest(set)),
             other => other,
         }
     }
 
     fn status(&self, now: Timestamp) -> DeploymentStatus {
-        let new = self.new_set().map(|set| &**set);
-        let mut status = status::calculate(&self.deployment, &self.sets, new, now);
+        let new = self.found.iter().find(|set| self.is_new(set)).map(|set| &**set);
+        let mut status = status::calculate(&self.deployment, &self.found, new, now);
         if !matches!(self.reason, Reason::Paused | Reason::Deleting) {
-            status::judge_progress(&self.deployment, &mut status, &self.sets, new, now);
+            status::judge_progress(&self.deployment, &mut status, &self.found, new, now);
         }
         status
     }
@@ -384,7 +404,13 @@ impl Plan {
     /// Takes over what a write returned.
     pub fn accept(&mut self, sent: &Planned, object: Object) {
         match (sent, object) {
-            (Planned::Status(..), Object::Deployment(deployment)) => self.deployment = deployment,
+            // The real controller throws the answer away: a second status in the same turn is refused, and the turn
+            // tried again (`getNewReplicaSet`, `checkPausedConditions`).
+            (Planned::Status(..), Object::Deployment(mut written)) => {
+                let version = self.deployment.metadata.resource_version;
+                Rc::make_mut(&mut written).metadata.resource_version = version;
+                self.deployment = written;
+            }
             (
                 Planned::Create(_) | Planned::Resize { .. } | Planned::Annotate(_) | Planned::Adopt(_),
                 Object::ReplicaSet(written),
@@ -410,9 +436,9 @@ impl Plan {
         if self.deployment.spec.paused {
             return Next::AwaitChange;
         }
-        match status::seconds_until_deadline(&self.deployment, status, now_millis) {
-            // One second past it, since API times have whole seconds.
-            Some(seconds) => Next::After(Millis::from_secs(seconds.unsigned_abs() + 1)),
+        match status::millis_until_deadline(&self.deployment, status, now_millis) {
+            // One second past it, "to avoid milliseconds skew"; in the last second as soon as it may be.
+            Some(left) => Next::After(Millis(left + if left < 1_000 { 1 } else { 1_000 })),
             None => Next::AwaitChange,
         }
     }

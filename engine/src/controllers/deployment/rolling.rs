@@ -70,6 +70,12 @@ fn max_scaled_down(spec: &DeploymentSpec, new: &SetSize, old: &[SetSize]) -> i32
 /// The sizes of the old ReplicaSets, oldest first, once as many of their unavailable pods as may go have gone
 /// (`cleanupUnhealthyReplicas`).
 pub fn without_unhealthy(spec: &DeploymentSpec, new: &SetSize, old: &[SetSize]) -> Vec<i32> {
+    clean(spec, new, old).0
+}
+
+/// As [`without_unhealthy`]; and whether that came to its end. A ReplicaSet with more available pods than it is to have
+/// was sized and does not show it yet: nothing more goes in this turn.
+fn clean(spec: &DeploymentSpec, new: &SetSize, old: &[SetSize]) -> (Vec<i32>, bool) {
     let mut sizes: Vec<i32> = old.iter().map(|set| set.replicas).collect();
     let max_scaled_down = max_scaled_down(spec, new, old);
     let mut cleaned = 0;
@@ -81,23 +87,26 @@ pub fn without_unhealthy(spec: &DeploymentSpec, new: &SetSize, old: &[SetSize]) 
             continue;
         }
         let count = (max_scaled_down - cleaned).min(*size - set.available);
-        if count > 0 {
-            *size -= count;
-            cleaned += count;
+        if count < 0 {
+            return (sizes, false);
         }
+        *size -= count;
+        cleaned += count;
     }
-    sizes
+    (sizes, true)
 }
 
 /// The sizes of the old ReplicaSets after this step, oldest first: unhealthy pods go first, then healthy ones as far
 /// as availability allows. Without a change the sizes come back as they are.
 pub fn old_set_sizes(spec: &DeploymentSpec, new: &SetSize, old: &[SetSize]) -> Vec<i32> {
-    let mut sizes = without_unhealthy(spec, new, old);
-    if max_scaled_down(spec, new, old) <= 0 {
+    let (mut sizes, is_clean) = clean(spec, new, old);
+    if max_scaled_down(spec, new, old) <= 0 || !is_clean {
         return sizes;
     }
     let min_available = spec.wanted() - max_unavailable(spec);
-    let available: i32 = new.available + old.iter().map(|set| set.available).sum::<i32>();
+    // Pods of sets that are already to have none do not count, though they may still be there.
+    let active = old.iter().filter(|set| set.replicas > 0);
+    let available: i32 = new.available + active.map(|set| set.available).sum::<i32>();
     let mut surplus = available - min_available;
     for size in &mut sizes {
         if surplus <= 0 {

@@ -105,7 +105,8 @@ pub fn is_timed_out(deployment: &Deployment, status: &DeploymentStatus, now: Tim
         return true;
     }
     match (deadline(deployment), progress.last_update_time) {
-        (Some(seconds), Some(from)) => from.0 + seconds < now.0,
+        // Within the second that begins with the deadline it has passed.
+        (Some(seconds), Some(from)) => from.0 + seconds <= now.0,
         _ => false,
     }
 }
@@ -157,13 +158,13 @@ pub fn judge_progress(
     }
 }
 
-/// How many whole seconds a rollout that makes no progress has until its deadline (`requeueStuckDeployment`).
-pub fn seconds_until_deadline(deployment: &Deployment, status: &DeploymentStatus, now_millis: i64) -> Option<i64> {
+/// How many ms a rollout that makes no progress has until its deadline, 0 when it has passed (`requeueStuckDeployment`).
+pub fn millis_until_deadline(deployment: &Deployment, status: &DeploymentStatus, now_millis: i64) -> Option<u64> {
     let progress = condition(&status.conditions, PROGRESSING)?;
     let seconds = deadline(deployment)?;
     if is_complete(deployment, status) || progress.reason == "ProgressDeadlineExceeded" {
         return None;
     }
     let after = (progress.last_update_time?.0 + seconds) * 1000 - now_millis;
-    Some((after / 1000).max(0))
+    Some(u64::try_from(after).unwrap_or(0))
 }

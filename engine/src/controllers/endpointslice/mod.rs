@@ -22,6 +22,8 @@ use crate::note;
 use crate::sim::{Map, Millis, Time};
 
 const RECORDER: Recorder = Recorder("endpoint-slice-controller");
+/// After a sync that failed (`defaultSyncBackOff`).
+const LOOK_AGAIN: Millis = Millis(1_000);
 const SERVICE_LABEL: &str = "kubernetes.io/service-name";
 
 /// Keeps the slices of each Service.
@@ -140,22 +142,33 @@ impl Scripted for EndpointSliceController {
         let publish = spec.publish_not_ready_addresses;
         let mut wanted: Map<Name, Endpoint> = Map::default();
         let mut example = None;
+        let mut lost = Vec::new();
         for pod in context.cache.pods_labeled(&key.namespace, |labels| selects(service, labels)) {
             if let Some(endpoint) = endpoint(pod, publish) {
+                let node = &pod.spec.node_name;
+                if context.cache.get(&ObjectKey::node(node.clone())).is_none() {
+                    let (namespace, name) = (&key.namespace, &pod.metadata.name);
+                    lost.push(format!(
+                        "skipping Pod {name} for Service {namespace}/{}: Node {node} Not Found",
+                        key.name
+                    ));
+                    continue;
+                }
                 wanted.insert(pod.metadata.name.clone(), endpoint);
                 example.get_or_insert(pod);
             }
         }
         let ready = wanted.values().filter(|endpoint| endpoint.conditions.ready).count();
         let found: Facts = note!("**{}** pods, **{}** ready", wanted.len(), ready).into();
-        let ports = example.map(|pod| ports(service, pod));
+        // A Service without endpoints has a slice without ports.
+        let ports = example.map(|pod| ports(service, pod)).unwrap_or_default();
         let owned = context.cache.owned(meta.uid, Kind::EndpointSlice).filter_map(Object::as_endpoint_slice);
         let slices: Vec<&Rc<EndpointSlice>> = owned.collect();
         let existing: Vec<&[Endpoint]> = slices.iter().map(|slice| slice.endpoints.as_slice()).collect();
         let mut arranged = arrange(&existing, wanted);
         // Ports that changed are written into every slice.
         for (place, slice) in slices.iter().enumerate() {
-            let differs = ports.as_ref().is_some_and(|ports| *ports != slice.ports);
+            let differs = ports != slice.ports;
             let is_planned = arranged.updated.iter().any(|(it, _)| *it == place) || arranged.deleted.contains(&place);
             if differs && !is_planned {
                 arranged.updated.push((place, slice.endpoints.clone()));
@@ -169,8 +182,14 @@ impl Scripted for EndpointSliceController {
         };
         let mut script =
             Script::new(found.with(note!("{} slices, cache rv {}", slices.len(), context.version)), differs);
-        let ports = ports.or_else(|| slices.first().map(|slice| slice.ports.clone())).unwrap_or_default();
         write(&mut script, service, &slices, arranged, &ports);
+        if !lost.is_empty() {
+            // Such a pod goes with the pod collector; until then this Service counts as failed.
+            let all = if let [one] = lost.as_slice() { one.clone() } else { format!("[{}]", lost.join(", ")) };
+            let message = format!("Error updating Endpoint Slices for Service {}/{}: {all}", key.namespace, key.name);
+            script.tell([RECORDER.warning(key, "FailedToUpdateEndpointSlices", message)]);
+            script.look_again(LOOK_AGAIN);
+        }
         Some(script)
     }
 }

@@ -114,7 +114,11 @@ impl Scripted for JobController {
                 let left = cache.owned(job.metadata.uid, Kind::Pod).map(|pod| (pod.key(), Millis(0)));
                 left.collect()
             }
-            Object::Job(_) => vec![(key, Millis(0))],
+            // What its own status brings about waits, as what pods bring about does.
+            Object::Job(job) => {
+                let is_same = change.old.as_ref().is_some_and(|old| old.meta().generation == job.metadata.generation);
+                vec![(key, if is_same { BATCH } else { Millis(0) })]
+            }
             Object::Pod(pod) => {
                 let Some(owner) = observe_pod_of(&mut self.expectations, Kind::Job, change) else { return Vec::new() };
                 let lives = cache.get(&owner).is_some_and(|job| pod.metadata.is_controlled_by(job.meta().uid));

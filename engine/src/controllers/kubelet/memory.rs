@@ -95,10 +95,15 @@ fn is_forgotten(back_off: BackOff, exit: Time) -> bool {
     exit.since(back_off.set_at) > FORGOTTEN_AFTER
 }
 
-/// Until when a container that exited is left alone (`doBackOff`, v1.36).
+/// Until when a container that exited is left alone (`doBackOff`, v1.36). One that the kubelet itself ended is judged by
+/// the run before as long as it is ended and started in one go; if it has to wait, its own end counts.
 pub fn restart_at(container: &ContainerRecord) -> Option<Time> {
-    let (exit, back_off) = (counted_exit(container)?, container.back_off?);
-    (!is_forgotten(back_off, exit)).then(|| exit + back_off.delay)
+    let (counted, back_off) = (counted_exit(container)?, container.back_off?);
+    if is_forgotten(back_off, counted) {
+        return None;
+    }
+    let (until, ended) = (counted + back_off.delay, container.exit()?.at);
+    Some(if until > ended { ended + back_off.delay } else { until })
 }
 
 /// The back-off that a restart leaves behind for the next: 10 s, then twice the last, up to 300 s.
@@ -151,7 +156,9 @@ impl PodMemory {
             let probes = probers.into_iter().flatten().filter(move |_| is_up);
             let probes = probes.filter_map(|prober| prober.wakes_at(&container.answers));
             let wait = memory.and_then(|memory| memory.wait).map(|wait| wait.next);
-            probes.chain(wait.filter(|_| !record.is_stopping))
+            let answers = Some(&container.answers).filter(|answers| answers.is_heard && is_up);
+            let heard = answers.and_then(|answers| answers.next_change(self.looked));
+            probes.chain(wait.filter(|_| !record.is_stopping)).chain(heard)
         });
         times.filter(|at| *at > self.looked).min()
     }

@@ -151,10 +151,11 @@ impl Kubelet {
         let blank = PodMemory::default();
         let images = context.runtime.map(|runtime| &runtime.images);
         let memory = memory.unwrap_or(&blank);
+        // Without a network nothing new starts; what is there can still be ended.
+        let can_run = context.runtime.is_some_and(|runtime| runtime.ready_from <= context.now);
+        let is_old = record.is_some() || pod.is_some_and(|pod| pod.is_terminating());
         turn.works = match images {
-            Some(images) if context.runtime.is_some_and(|runtime| runtime.ready_from <= context.now) => {
-                decide(pod.map(|pod| &**pod), record, memory, images, context.now)
-            }
+            Some(images) if can_run || is_old => decide(pod.map(|pod| &**pod), record, memory, images, context.now),
             _ => Vec::new(),
         };
         let is_new = matches!(turn.works.first(), Some(Work::Create { .. }));

@@ -2,7 +2,7 @@
 //!
 //! Mirrors `pkg/kubelet/{kubelet_pods,status/generate}.go`, v1.36.
 
-use super::memory::{PodMemory, restarts, spec_of};
+use super::memory::{PodMemory, restart_at, restarts, spec_of};
 use crate::api::{
     Condition, ContainerRunning, ContainerState, ContainerStatus, ContainerTerminated, ContainerWaiting, Pod,
     PodStatus, Text, Timestamp, condition,
@@ -114,8 +114,18 @@ impl Scribe<'_> {
     }
 
     fn container_status(&self, container: &ContainerRecord) -> ContainerStatus {
-        // While it is being started again the kubelet has no eye for its status.
-        let is_again = matches!(container.phase, ContainerPhase::Starting { .. }) && container.restarts > 0;
+        // While it is ended for a probe's sake and started again the kubelet has no eye for its status.
+        let now = self.context.now;
+        let is_again = match container.phase {
+            ContainerPhase::Starting { .. } => container.restarts > 0,
+            ContainerPhase::Exited(exit) => {
+                container.was_killed
+                    && !self.pod.is_terminating()
+                    && restarts(self.pod, container, exit)
+                    && restart_at(container).is_none_or(|at| at <= now)
+            }
+            _ => false,
+        };
         if let Some(known) = self.known(container).filter(|_| is_again) {
             return known.clone();
         }
@@ -125,7 +135,10 @@ impl Scribe<'_> {
         let started = is_up && mind.is_some_and(|mind| mind.is_started());
         let is_ready = match container.role {
             Role::Init => container.exit().is_some_and(|exit| exit.code == 0),
-            _ => started && mind.is_some_and(|mind| mind.is_ready()),
+            _ => {
+                let says_so = !container.answers.is_heard || container.answers.is_ready(self.context.now);
+                started && says_so && mind.is_some_and(|mind| mind.is_ready())
+            }
         };
         ContainerStatus {
             container_id: String::new(),

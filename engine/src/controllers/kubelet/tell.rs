@@ -98,6 +98,9 @@ pub fn work_events(key: &ObjectKey, record: Option<&PodRecord>, work: &Work) -> 
 
 /// A span as Go writes it.
 fn span(ms: u64) -> String {
+    if ms == 0 {
+        return "0s".into();
+    }
     if ms < 1000 {
         return format!("{ms}ms");
     }

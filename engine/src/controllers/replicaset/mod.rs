@@ -12,7 +12,7 @@ pub use status::{StatusInput, calculate_status};
 
 use super::pods::{Claims, pod_from, suitors};
 use super::{CONTROLLER_MANAGER, Recorder};
-use crate::api::{Kind, Object, ObjectKey, Pod, ReplicaSet, condition};
+use crate::api::{Kind, Labels, Object, ObjectKey, Pod, ReplicaSet, condition};
 use crate::apiserver::{Change, ChangeKind, DeleteOptions, Objects, Request, Verb};
 use crate::client::{
     Action, Arg, Context, Expectations, Next, Outcome, Reconciler, Step, Stepped, Wakeup, observe_pod_of,
@@ -34,6 +34,8 @@ pub struct ReplicaSetController {
 pub struct Turn {
     stage: Stage,
     seen: Option<Seen>,
+    /// When its last step was.
+    wall_millis: i64,
     failure: Option<String>,
     /// The status was refused once, since the ReplicaSet was older than thought.
     has_retried: bool,
@@ -90,10 +92,11 @@ impl Reconciler for ReplicaSetController {
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {
-        Turn { stage: Stage::Observe, seen: None, failure: None, has_retried: false }
+        Turn { stage: Stage::Observe, seen: None, wall_millis: 0, failure: None, has_retried: false }
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
+        turn.wall_millis = context.wall_millis;
         match std::mem::replace(&mut turn.stage, Stage::Finish) {
             Stage::Observe => self.observe(context, key, turn),
             Stage::Claim => claim(turn),
@@ -104,7 +107,7 @@ impl Reconciler for ReplicaSetController {
             Stage::Creating { batch, left } => self.created(key, turn, outcomes, batch, left),
             Stage::Deleting(pods) => self.deleted(key, turn, outcomes, &pods),
             Stage::Status => self.status_step(turn),
-            Stage::Finish => self.finish(context, turn, &outcomes),
+            Stage::Finish => self.finish(turn, &outcomes),
         }
     }
 }
@@ -297,7 +300,7 @@ impl ReplicaSetController {
 
     /// A status that comes too late for the version it was meant for is sent once more for the newest one
     /// (`statusUpdateRetries`).
-    fn finish(&mut self, _context: &Context<'_>, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
+    fn finish(&mut self, turn: &mut Turn, outcomes: &[Outcome]) -> Stepped {
         let refused = outcomes.iter().find_map(|outcome| outcome.as_ref().err());
         if refused.is_some_and(|error| error.code() == 409)
             && !std::mem::replace(&mut turn.has_retried, true)
@@ -314,15 +317,17 @@ fn finish(turn: &Turn, refused: Option<String>) -> Stepped {
     if let Some(error) = turn.failure.clone().or(refused) {
         return Step::Fail(error).into();
     }
-    let next = match &turn.seen {
-        Some(seen)
-            if seen.set.spec.min_ready_seconds > 0
-                && seen.input.ready == seen.set.spec.wanted()
-                && seen.input.available != seen.set.spec.wanted() =>
-        {
-            Next::After(Millis::from_secs(u64::from(seen.set.spec.min_ready_seconds.unsigned_abs())))
+    let waiting = turn
+        .seen
+        .as_ref()
+        .filter(|seen| seen.set.spec.min_ready_seconds > 0 && seen.input.ready != seen.input.available);
+    let next = match waiting {
+        Some(Seen { set, input, .. }) => {
+            let usual = i64::from(set.spec.min_ready_seconds) * 1_000;
+            let wait = input.next.map_or(usual, |at| at.millis() - turn.wall_millis);
+            Next::After(Millis(u64::try_from(wait).unwrap_or(0)))
         }
-        _ => Next::AwaitChange,
+        None => Next::AwaitChange,
     };
     Step::Done(next).into()
 }
@@ -366,19 +371,15 @@ fn delete_pod(pod: &Rc<Pod>) -> Action {
     Action::Api(Request::new(CONTROLLER_MANAGER, Verb::Delete(key, DeleteOptions::default())))
 }
 
-/// The active pods of every ReplicaSet with the same owner: crowding is counted over all of them.
+/// The pods that the ReplicaSets of the same owner select, whoever owns them by now: crowding is counted over all of
+/// them (`getIndirectlyRelatedPods`).
 fn related_pods(cache: &Objects, set: &ReplicaSet) -> Vec<Rc<Pod>> {
     let Some(owner) = set.metadata.controller() else {
         return cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod).cloned().collect();
     };
-    cache
-        .controlled_by(owner.uid)
-        .filter_map(Object::as_replica_set)
-        .flat_map(|sibling| cache.controlled_by(sibling.metadata.uid))
-        .filter_map(Object::as_pod)
-        .filter(|pod| pod.is_active())
-        .cloned()
-        .collect()
+    let siblings: Vec<&Rc<ReplicaSet>> = cache.controlled_by(owner.uid).filter_map(Object::as_replica_set).collect();
+    let selected = |labels: &Labels| siblings.iter().any(|sibling| sibling.spec.selector.matches(labels));
+    cache.pods_labeled(&set.metadata.namespace, selected).filter(|pod| pod.is_active()).cloned().collect()
 }
 
 /// Whether a ReplicaSet says that it cannot create or delete pods.

@@ -13,6 +13,8 @@ pub struct StatusInput {
     pub terminating: i32,
     /// When the count was taken.
     pub at: Timestamp,
+    /// When the next pod that is ready will have been so for long enough (`FindMinNextPodAvailabilityCheck`).
+    pub next: Option<Timestamp>,
 }
 
 impl StatusInput {
@@ -32,14 +34,16 @@ impl StatusInput {
         let template = &set.spec.template.metadata.labels;
         let is_full = |labels: &Labels| template.iter().all(|(key, value)| labels.get(key) == Some(value));
         let min_ready = set.spec.min_ready_seconds;
-        let available = match min_ready {
-            0 => tally.ready,
-            _ => {
-                let pods = cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod);
-                let available = pods.filter(|pod| pod.is_active() && pod.is_available(min_ready, now)).count();
-                i32::try_from(available).unwrap_or(i32::MAX)
+        let (mut available, mut next) = (tally.ready, None);
+        if min_ready > 0 {
+            let pods = cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod);
+            for pod in pods.filter(|pod| pod.is_active() && pod.is_ready() && !pod.is_available(min_ready, now)) {
+                available -= 1;
+                let since = condition(&pod.status.conditions, "Ready").and_then(|ready| ready.last_transition_time);
+                let at = since.map(|since| Timestamp(since.0 + i64::from(min_ready)));
+                next = next.into_iter().chain(at).min();
             }
-        };
+        }
         Self {
             active: tally.active,
             fully_labeled: tally.labels.iter().filter(|(labels, _)| is_full(labels)).map(|(_, count)| count).sum(),
@@ -47,6 +51,7 @@ impl StatusInput {
             available,
             terminating: tally.terminating,
             at: now,
+            next,
         }
     }
 }

@@ -24,8 +24,9 @@ use place::{Placement, place};
 use preempt::{Candidate, Preemption, preempt};
 use query::Query;
 use reasons::{ALL, Reasons};
-pub use score::{balanced_allocation_score, least_allocated_score};
+pub use score::{balanced_allocation_score, evenness, least_allocated_score};
 use snapshot::Snapshot;
+pub use spread::topology_spread_scores;
 
 use super::Recorder;
 use crate::api::{Condition, Name, Object, ObjectKey, Pod, condition, set_condition};

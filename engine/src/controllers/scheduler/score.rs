@@ -21,7 +21,7 @@ pub fn least_allocated_score(requested: [i64; 2], capacity: [i64; 2]) -> i64 {
 }
 
 /// How even the used shares of CPU and memory are, 50 to 100.
-fn evenness(requested: [i64; 2], capacity: [i64; 2]) -> i64 {
+pub fn evenness(requested: [i64; 2], capacity: [i64; 2]) -> i64 {
     let share = |at: usize| {
         let (requested, capacity) = (requested.get(at)?, capacity.get(at).filter(|it| **it > 0)?);
         Some((*requested as f64 / *capacity as f64).min(1.0))
@@ -63,27 +63,6 @@ pub(super) fn stretch(scores: &mut [i64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MIB: i64 = 1 << 20;
-
-    /// Every row of the table that the real scorers of Kubernetes v1.36.2 computed.
-    #[test]
-    fn resource_scores_are_those_of_kubernetes() {
-        let table = include_str!("../../../tests/data/tables/resource_score.json");
-        let rows: Vec<[i64; 10]> = serde_json::from_str(table).unwrap();
-        assert_eq!(rows.len(), 200);
-        for row in rows {
-            let [cpu, memory, cpu_used, memory_used, pod_cpu, pod_memory, least, balanced, with, without] = row;
-            let capacity = [cpu, memory * MIB];
-            let used = [cpu_used, memory_used * MIB];
-            let asked = [pod_cpu, pod_memory * MIB];
-            let both = [used[0] + asked[0], used[1] + asked[1]];
-            assert_eq!(least_allocated_score(both, capacity), least, "{row:?}");
-            assert_eq!(evenness(both, capacity), with, "{row:?}");
-            assert_eq!(evenness(used, capacity), without, "{row:?}");
-            assert_eq!(balanced_allocation_score(used, asked, capacity), balanced, "{row:?}");
-        }
-    }
 
     #[test]
     fn more_than_there_is_scores_nothing() {

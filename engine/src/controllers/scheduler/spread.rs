@@ -257,57 +257,19 @@ pub(super) fn normalize(raw: &[Option<i64>]) -> Vec<i64> {
     raw.iter().map(|score| score.map_or(0, &mut next)).collect()
 }
 
+/// What the nodes score for a pod by how its like are spread: before and after they are compared.
+pub fn topology_spread_scores(cache: &Objects, pod: &Pod) -> (Vec<i64>, Vec<i64>) {
+    let mut snapshot = Snapshot::default();
+    snapshot.refresh(cache);
+    let nodes: Vec<usize> = (0..snapshot.slots.len()).collect();
+    let raw = raw_scores(&mut snapshot, cache, pod, &nodes).unwrap_or_default();
+    (raw.iter().flatten().copied().collect(), normalize(&raw))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::{cluster, labelled, pod};
     use super::*;
-
-    type Row = (Option<Vec<(String, i32)>>, Vec<Option<String>>, Vec<usize>, Vec<i64>, Vec<i64>);
-
-    /// Every row of the table that the real plugin of Kubernetes v1.36.2 computed.
-    #[test]
-    fn spread_scores_are_those_of_kubernetes() {
-        let table = include_str!("../../../tests/data/tables/topology_spread_score.json");
-        let rows: Vec<Row> = serde_json::from_str(table).unwrap();
-        assert_eq!(rows.len(), 80);
-        for row in rows {
-            let (constraints, zones, pods, raw, normalized) = row.clone();
-            let mut cache = cluster(zones.len(), |at, labels| {
-                if let Some(zone) = &zones[at] {
-                    labels.insert(ZONE.into(), zone.clone());
-                }
-            });
-            let mut wanted = labelled(pod("new", "100m"), "app", "web");
-            match constraints {
-                None => super::super::testing::serve(&mut cache, "app", "web"),
-                Some(constraints) => {
-                    let constraint = |(key, max_skew): (String, i32)| TopologySpreadConstraint {
-                        label_selector: Some(LabelSelector {
-                            match_labels: [("app".to_string(), "web".to_string())].into(),
-                            ..LabelSelector::default()
-                        }),
-                        max_skew,
-                        topology_key: key,
-                        when_unsatisfiable: "ScheduleAnyway".into(),
-                        ..TopologySpreadConstraint::default()
-                    };
-                    Rc::make_mut(&mut wanted.spec).topology_spread_constraints =
-                        constraints.into_iter().map(constraint).collect();
-                }
-            }
-            for (at, count) in pods.iter().enumerate() {
-                for number in 0..*count {
-                    super::super::testing::put(&mut cache, &format!("p-{at}-{number}"), at, ("app", "web"));
-                }
-            }
-            let mut snapshot = Snapshot::default();
-            snapshot.refresh(&cache);
-            let feasible: Vec<usize> = (0..zones.len()).collect();
-            let found = raw_scores(&mut snapshot, &cache, &wanted, &feasible).unwrap();
-            assert_eq!(found.iter().flatten().copied().collect::<Vec<_>>(), raw, "{row:?}");
-            assert_eq!(normalize(&found), normalized, "{row:?}");
-        }
-    }
 
     fn zoned() -> (Objects, Pod) {
         let mut cache = cluster(3, |at, labels| {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::api::{Container, Labels, Node, Object, Pod, PodSpec, Service};
+use crate::api::{Container, Labels, Node, Object, Pod, PodSpec};
 use crate::apiserver::Objects;
 
 /// So many nodes, `n0` first, with 4 cores, 4 GiB and their host names as labels.
@@ -44,12 +44,4 @@ pub fn put(cache: &mut Objects, name: &str, node: usize, label: (&str, &str)) {
 pub fn put_pod(cache: &mut Objects, mut pod: Pod, node: usize) {
     Rc::make_mut(&mut pod.spec).node_name = format!("n{node}").into();
     cache.insert(Object::Pod(Rc::new(pod)));
-}
-
-/// A Service that selects by a label.
-pub fn serve(cache: &mut Objects, key: &str, value: &str) {
-    let mut service = Service::default();
-    (service.metadata.name, service.metadata.namespace) = ("svc".into(), "default".into());
-    service.spec.selector.insert(key.into(), value.into());
-    cache.insert(Object::Service(Rc::new(service)));
 }

@@ -1,0 +1,58 @@
+//! What is not asked to hold, and why. Everything else is. `docs/fidelity.md` says the same.
+
+use super::report::Mode;
+
+const HPA: &str = "the HPA's loop does not exist yet";
+const OWNERSHIP: &str = "server-side apply does not exist yet";
+
+/// A recording by its name up to the first `_`, the mode, and the reason; `*` stands for a number, or nothing.
+const EXCEPTED: &[(&str, Mode, &str)] = &[
+    ("o*", Mode::Driven, HPA),
+    ("h14", Mode::Driven, HPA),
+    ("p*", Mode::Driven, OWNERSHIP),
+    ("h23", Mode::Driven, OWNERSHIP),
+    ("n*", Mode::Driven, OWNERSHIP),
+    ("j5", Mode::Driven, RACE),
+    ("o*", Mode::Free, HPA),
+    ("h14", Mode::Free, HPA),
+    ("p*", Mode::Free, OWNERSHIP),
+    ("h23", Mode::Free, OWNERSHIP),
+    ("n*", Mode::Free, OWNERSHIP),
+];
+
+const RACE: &str =
+    "one node was tainted before the controller saw that all were down, a race of 60 ms that the recording lists";
+
+/// A recording by the beginning of its name, a part of the line that tells a difference, and the reason why that
+/// difference is right.
+const ALLOWED: &[(&str, &str, &str)] = &[
+    ("j5_", "conditions Pod web#0/* PodScheduled", RACE),
+    ("j5_", "FailedScheduling", RACE),
+    ("j5_", "TaintManagerEviction", RACE),
+    ("j5_", "milestone taint_added Node node-2 \"node.kubernetes.io/unreachable:NoExecute\"", RACE),
+    ("j5_", "milestone available_false", RACE),
+    ("j5_", "milestone first_", RACE),
+];
+
+/// Whether an entry of the list is of a recording, and no difference needed it: then it has no place there.
+pub fn idle(name: &str, differences: &[String]) -> Option<String> {
+    let is_needed = |part: &str| differences.iter().any(|it| it.contains(part));
+    let all = ALLOWED.iter().filter(|(start, ..)| name.starts_with(start));
+    all.map(|(_, part, _)| *part).find(|part| !is_needed(part)).map(|part| format!("no difference \"{part}\" any more"))
+}
+
+/// Why a recording need not hold in a mode.
+pub fn reason(name: &str, mode: Mode) -> Option<&'static str> {
+    let head = name.split('_').next().unwrap_or_default();
+    let is_it = |pattern: &str| match pattern.strip_suffix('*') {
+        Some(letter) => head.trim_end_matches(|c: char| c.is_ascii_digit()) == letter,
+        None => pattern.is_empty() || head == pattern,
+    };
+    EXCEPTED.iter().find(|(pattern, which, _)| *which == mode && is_it(pattern)).map(|(.., reason)| *reason)
+}
+
+/// Why a single difference of a recording is right.
+pub fn allowed(name: &str, difference: &str) -> Option<&'static str> {
+    let is_it = |(start, part, _): &&(&str, &str, &str)| name.starts_with(start) && difference.contains(part);
+    ALLOWED.iter().find(is_it).map(|(.., reason)| *reason)
+}
