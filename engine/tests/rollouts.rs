@@ -1,4 +1,4 @@
-//! Rollouts as recorded: the sizes that a Deployment gives its ReplicaSets, one after the other.
+//! Rollouts beside those of the recordings: the sizes that a Deployment gives its ReplicaSets, one after the other.
 
 #[path = "common/play.rs"]
 mod play;
@@ -9,7 +9,7 @@ use loopscope_engine::api::{Deployment, Kind, Object, ReplicaSet, condition};
 use loopscope_engine::environment::Behavior;
 use loopscope_engine::sim::Time;
 use loopscope_engine::world::{Command, Scenario, Simulation};
-use play::{apply, behaviors, messages, pods, run_for, scale, scenario, set_image, target, until, world};
+use play::{apply, behaviors, pods, run_for, scale, set_image, target, until, world};
 
 /// A Deployment `web` of the image `app:v1` without probes: pods are ready as soon as their program runs.
 fn manifest(replicas: i32, more: &str) -> String {
@@ -105,23 +105,6 @@ fn never() -> Behavior {
     Behavior { is_missing: true, ..behaviors().0["app:v1"] }
 }
 
-/// Recording `h_recreate`: nothing new before the last old pod is gone.
-#[test]
-fn recreate_waits_until_the_last_old_pod_is_gone() {
-    let (mut simulation, mut sizes) = begin(4, "strategy: {type: Recreate}", &[]);
-    image(&mut simulation, "app:v2");
-    for _ in 0..200 {
-        sizes.run(&mut simulation, 20);
-        let all = pods(&simulation);
-        let new = all.iter().filter(|pod| pod.spec.containers[0].image == "app:v2").count();
-        assert!(new == 0 || new == all.len(), "old and new side by side");
-    }
-    assert_eq!(sizes.take(), [vec![4], vec![0], vec![0, 4]]);
-    assert_eq!(web(&simulation).status.available_replicas, 4);
-    let told = messages(&simulation, "ScalingReplicaSet");
-    assert!(told[1].ends_with("from 4 to 0") && told[2].ends_with("from 0 to 4"), "{told:?}");
-}
-
 /// Recording `i_pause_resume`: a paused Deployment scales in proportion and takes no new template; after the pause the
 /// newest template counts, and the one in between never had a ReplicaSet.
 #[test]
@@ -160,55 +143,6 @@ fn a_pause_holds_the_rollout_and_not_the_scaling() {
     let steps = sizes.take();
     assert_eq!(steps[..3], [vec![8, 4, 0], vec![3, 4, 0], vec![3, 4, 5]]);
     assert_eq!(steps.last(), Some(&vec![0, 0, 9]));
-}
-
-/// Recording `t_min_ready_seconds`: availability, and with it the rollout, comes 5 s after readiness; timestamps have
-/// whole seconds, so it may be a little less.
-#[test]
-fn min_ready_seconds_hold_each_step_of_a_rollout_up() {
-    let mut simulation = world(scenario());
-    let mut sizes = Sizes::new();
-    apply(
-        &mut simulation,
-        "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: web}, ports: [{port: 80}]}}",
-    );
-    apply(&mut simulation, &manifest(3, "minReadySeconds: 5"));
-    let ready = until(&mut simulation, 3_000, |it| web(it).status.ready_replicas == 3);
-    assert_eq!(web(&simulation).status.available_replicas, 0);
-    assert_eq!(status_of(&simulation, "Available").0, "False");
-    let available = until(&mut simulation, 8_000, |it| web(it).status.available_replicas == 3);
-    assert!((4_000..=5_100).contains(&available.since(ready).0), "{}", available.since(ready).0);
-    sizes.look(&simulation);
-    assert_eq!(sizes.take(), [vec![3]]);
-    image(&mut simulation, "app:v2");
-    sizes.run(&mut simulation, 20_000);
-    let gaps: Vec<u64> = sizes.steps.windows(2).map(|pair| pair[1].0.since(pair[0].0).0).collect();
-    assert_eq!(sizes.take(), [vec![3, 1], vec![2, 1], vec![2, 2], vec![1, 2], vec![1, 3], vec![0, 3]]);
-    for (step, gap) in gaps.iter().enumerate() {
-        let range = if step % 2 == 0 { 4_200..=6_000 } else { 0..=100 };
-        assert!(range.contains(gap), "{gaps:?}");
-    }
-}
-
-/// Recording `u_revision_history_limit`: after a rollout is complete, the oldest empty ReplicaSets beyond the limit go.
-#[test]
-fn old_replica_sets_go_once_the_rollout_is_complete() {
-    let (mut simulation, mut sizes) = begin(2, "revisionHistoryLimit: 2", &[]);
-    for version in 2..=5 {
-        let name = format!("app:v{version}");
-        set_image(&mut simulation, Kind::Deployment, "web", &name);
-        sizes.run(&mut simulation, 8_000);
-    }
-    let steps = sizes.take();
-    assert_eq!(steps.last(), Some(&vec![-1, -1, 0, 0, 2]));
-    let at = steps.iter().position(|step| step[0] == -1).expect("the first goes");
-    assert_eq!(steps[at], [-1, 0, 0, 2], "with the fourth complete, not before");
-    let mut revisions: Vec<String> = sets(&simulation)
-        .iter()
-        .map(|it| it.metadata.annotations["deployment.kubernetes.io/revision"].clone())
-        .collect();
-    revisions.sort();
-    assert_eq!(revisions, ["3", "4", "5"]);
 }
 
 /// Recording `e_progress_deadline_and_rollback` and case S2: nobody rolls back by himself; a rollback uses the old
@@ -277,56 +211,6 @@ fn pods_that_stop_slowly_stand_beside_the_surge() {
     let all = pods(&simulation);
     assert_eq!((all.len(), all.iter().filter(|pod| pod.is_terminating()).count()), (22, 3));
     assert_eq!(web(&simulation).status.terminating_replicas, Some(3));
-}
-
-/// Recording `f_rollover_mid_rollout`: the third ReplicaSet begins at 0, and what is not yet available of the second
-/// goes first.
-#[test]
-fn a_rollover_begins_at_zero_and_takes_the_unavailable_first() {
-    let (mut simulation, mut sizes) = begin(10, "", &[("app:v2", slow()), ("app:v3", slow())]);
-    image(&mut simulation, "app:v2");
-    sizes.run(&mut simulation, 1_000);
-    assert_eq!(sizes.take(), [vec![10], vec![10, 3], vec![8, 3], vec![8, 5]]);
-    image(&mut simulation, "app:v3");
-    sizes.run(&mut simulation, 1_000);
-    assert_eq!(sizes.take(), [vec![8, 5, 0], vec![8, 0, 0], vec![8, 0, 5]]);
-    sizes.run(&mut simulation, 15_000);
-    assert_eq!(sizes.take().last(), Some(&vec![0, 0, 10]));
-}
-
-/// Recordings `i_pause_resume` and `d4_rolling_3_default`: the conditions in their order.
-#[test]
-fn conditions_change_as_recorded() {
-    let mut simulation = world(scenario());
-    apply(&mut simulation, &manifest(3, ""));
-    let mut seen: Vec<String> = Vec::new();
-    let mut watch = |simulation: &mut Simulation, ms: u64| {
-        for _ in 0..ms {
-            run_for(simulation, 1);
-            let web = web(simulation);
-            let told: Vec<String> =
-                web.status.conditions.iter().map(|it| format!("{} {} {}", it.kind, it.status, it.reason)).collect();
-            let told = told.join(", ");
-            if seen.last() != Some(&told) {
-                seen.push(told);
-            }
-        }
-        std::mem::take(&mut seen)
-    };
-    let (up, down) = ("Available True MinimumReplicasAvailable", "Available False MinimumReplicasUnavailable");
-    let progressing = |reason: &str| format!("Progressing True {reason}");
-    let created = progressing("NewReplicaSetCreated");
-    let expected = [
-        String::new(),
-        created.clone(),
-        format!("{created}, {down}"),
-        format!("{down}, {}", progressing("ReplicaSetUpdated")),
-        format!("{up}, {}", progressing("NewReplicaSetAvailable")),
-    ];
-    assert_eq!(watch(&mut simulation, 5_000), expected);
-    image(&mut simulation, "app:v2");
-    let expected = ["NewReplicaSetAvailable", "NewReplicaSetCreated", "ReplicaSetUpdated", "NewReplicaSetAvailable"];
-    assert_eq!(watch(&mut simulation, 8_000), expected.map(|reason| format!("{up}, {}", progressing(reason))));
 }
 
 /// Where another ReplicaSet has the name already, the Deployment counts a collision and takes another
