@@ -17,7 +17,7 @@ use crate::conformance::recording::{Op, Recording};
 /// After so many ms without any event, write or Event in the recording its controllers have done all they had to do.
 pub const STILL: i64 = 300;
 /// How much later than the recording's a taint of ours may come: its loop comes round every 100 ms.
-const PARALLEL: i64 = STILL + 100;
+pub const PARALLEL: i64 = STILL + 100;
 /// What the user and the fake kubelet call themselves.
 pub const USER: &str = "admin-client";
 
