@@ -14,10 +14,10 @@ use super::lane::{Instant, Lane, time};
 use super::names::Names;
 use crate::conformance::recording::{Op, Recording};
 
-/// After so many ms without any event, write or Event in the recording its controllers have done all they had to do.
+/// The least time without any event, write or Event after which a recording counts as still.
 pub const STILL: i64 = 300;
 /// How much later than the recording's a taint of ours may come: its loop comes round every 100 ms.
-pub const PARALLEL: i64 = STILL + 100;
+pub const PARALLEL: i64 = 100;
 /// What the user and the fake kubelet call themselves.
 pub const USER: &str = "admin-client";
 
@@ -206,12 +206,17 @@ impl<'a> Works<'a> {
                 continue;
             }
             let t = self.course.steps[index].t;
-            if self.now > t + PARALLEL {
+            if self.now > t + self.still() + PARALLEL {
                 return Err(format!("t={t} {error}"));
             }
             self.owed.push((index, error));
         }
         Ok(())
+    }
+
+    /// After so many ms without a sign of life in the recording its controllers have done all they had to do.
+    pub fn still(&self) -> i64 {
+        STILL.max(3 * self.recording.slack_ms as i64)
     }
 
     pub fn clock(&self) -> Clock {
