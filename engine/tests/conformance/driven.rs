@@ -50,5 +50,5 @@ use super::recording::Recording;
 
 /// Says what differs first, in one line.
 pub fn run(recording: &Recording) -> Result<(), String> {
-    works::Works::new(recording)?.run()
+    search::run(recording)
 }
