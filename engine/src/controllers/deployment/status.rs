@@ -105,7 +105,8 @@ pub fn is_timed_out(deployment: &Deployment, status: &DeploymentStatus, now: Tim
         return true;
     }
     match (deadline(deployment), progress.last_update_time) {
-        (Some(seconds), Some(from)) => from.0 + seconds < now.0,
+        // Within the second that begins with the deadline it has passed.
+        (Some(seconds), Some(from)) => from.0 + seconds <= now.0,
         _ => false,
     }
 }

@@ -15,6 +15,8 @@ use super::requests::{compare_options, describe, is_alike, pinned_to, prepared};
 use super::works::{Works, perform};
 use crate::conformance::recording::Write;
 
+/// Clients that may ask more often than this wait for nothing.
+pub const UNLIMITED: u32 = 100;
 const OTHER: &str = "ours wants to";
 
 /// Our API server as it would go on.
@@ -183,6 +185,10 @@ impl Works<'_> {
         let turn = &mut self.lanes[lane].turns[place.ok_or("no such turn")?];
         let at = turn.parked.iter().position(|(it, _)| *it == slot).ok_or("no such request")?;
         let (_, request) = turn.parked.remove(at);
+        turn.latest = turn.latest.max(write.done_ms as i64);
+        if turn.answered_at > write.t as i64 + 1 {
+            return Err("ours waits for an answer for which the recording did not wait".into());
+        }
         let request = prepared(&request, &write, &mut self.names, &self.course.places);
         let record = self.record(&step);
         let result = self.execute(&request, record);

@@ -41,6 +41,9 @@ pub struct Turn {
     version: u64,
     pub parked: Vec<(usize, Request)>,
     pub outcomes: Vec<Option<Outcome>>,
+    /// When, in the recording, the latest answer came to the requests that it sent last, and to those before.
+    pub latest: i64,
+    pub answered_at: i64,
     /// It has its answers, and goes on when it is told to, with what is known by then.
     pub waits: bool,
 }
@@ -187,7 +190,16 @@ impl Lane {
         self.reconciler.begin(key);
         let cache = Rc::new(self.cache.clone());
         let (parked, outcomes) = (Vec::new(), Vec::new());
-        let turn = Turn { key: key.clone(), cache, version: self.version, parked, outcomes, waits: false };
+        let turn = Turn {
+            key: key.clone(),
+            cache,
+            version: self.version,
+            parked,
+            outcomes,
+            latest: i64::MIN,
+            answered_at: i64::MIN,
+            waits: false,
+        };
         self.turns.push(turn);
         self.go_on(key, now)
     }
@@ -230,6 +242,7 @@ impl Lane {
                 Step::Observe(_) | Step::Diff(_) => {}
                 Step::Act(_, actions) => {
                     turn.outcomes = vec![None; actions.len()];
+                    turn.answered_at = turn.latest;
                     turn.parked =
                         actions.into_iter().enumerate().filter_map(|(slot, it)| Some((slot, api(it)?))).collect();
                 }

@@ -1,26 +1,47 @@
 //! What passes between the recording's steps: the loops' own clocks, heartbeats, and stillness.
 
-use loopscope_engine::api::MicroTime;
-use loopscope_engine::api::Object;
-use loopscope_engine::api::{Kind, Name};
+use loopscope_engine::api::{Kind, MicroTime, Name, Object};
 use loopscope_engine::apiserver::{Request, Verb};
 use serde_json::json;
 
 use super::works::{STILL, Tick, USER, Works};
+use crate::conformance::recording::{Change, Recording, Write};
 
 /// So long before the recording the loops begin.
 pub const LEAD: i64 = 120_000;
 /// How often a kubelet renews its lease.
 const BEAT: i64 = 10_000;
-/// By so much a pass of a loop's own clock comes later than its period says (`wait.Until`, sliding).
+/// By so much at the least a pass of a loop's own clock comes later than its period says (`wait.Until`, sliding).
 const DRIFT: i64 = 3;
+/// And at the most.
+const MOST_DRIFT: i64 = 20;
 /// A slice's controller that finds its cache behind its own writes waits so long (`DefaultSyncBackOff`,
 /// pkg/controller/endpointslice v1.36).
 const SLICE_BACKOFF: i64 = 1_000;
 /// How late a pass of a loop's own clock may be.
 const LATE: i64 = 300;
-/// The node monitor's grace period.
-const GRACE: i64 = 50_000;
+
+/// Times at which something went on in a recording, in order.
+pub fn signs(recording: &Recording) -> Vec<i64> {
+    let events = recording.events.iter().map(|it| it.t as i64);
+    let writes = recording.writes.iter().flat_map(|it| [it.t as i64, it.done_ms as i64]);
+    let trace = recording.trace.iter().map(|it| it.t as i64);
+    let actions = recording.actions.iter().map(|it| it.t as i64);
+    let mut signs: Vec<i64> = events.chain(writes).chain(trace).chain(actions).collect();
+    signs.sort_unstable();
+    signs.dedup();
+    signs
+}
+
+/// From one pass of a loop's own clock to the next: its period and what a pass took, by those that are shown.
+fn step_of(shown: &[i64], period: i64) -> i64 {
+    let drift = |t: &i64| {
+        let since = t - shown[0];
+        let passes = since / period;
+        (passes > 3).then(|| (since - passes * period) / passes)
+    };
+    period + shown.iter().find_map(drift).unwrap_or(DRIFT).clamp(DRIFT, MOST_DRIFT)
+}
 
 impl Works<'_> {
     /// Lets the time until a step pass.
@@ -29,24 +50,30 @@ impl Works<'_> {
         self.pass_until(to)
     }
 
+    /// From one sign of life of the recording to the next.
     fn pass_until(&mut self, to: i64) -> Result<(), String> {
-        let slack = self.recording.slack_ms as i64;
-        let last = self.last_sign_before(to);
-        let is_still = to - last >= STILL && self.is_up;
-        if is_still && last + STILL > self.now {
-            self.pass_clocks(last + STILL, false)?;
-            self.now = self.now.max(last + STILL);
-            self.settle()?;
+        let from = self.signs.partition_point(|t| *t <= self.now);
+        let until = self.signs.partition_point(|t| *t < to);
+        let mut last = from.checked_sub(1).map_or(-LEAD, |at| self.signs[at]);
+        let signs: Vec<i64> = self.signs.get(from..until).unwrap_or_default().iter().copied().chain([to]).collect();
+        for sign in signs {
+            self.pass_between(last, sign)?;
+            last = sign;
         }
-        self.pass_clocks(to - if is_still { slack } else { 0 }, is_still)
+        Ok(())
     }
 
-    fn last_sign_before(&self, to: i64) -> i64 {
-        let recording = self.recording;
-        let events = recording.events.iter().map(|it| it.t as i64);
-        let writes = recording.writes.iter().flat_map(|it| [it.t as i64, it.done_ms as i64]);
-        let trace = recording.trace.iter().map(|it| it.t as i64);
-        events.chain(writes).chain(trace).filter(|t| *t < to).max().unwrap_or(-LEAD)
+    fn pass_between(&mut self, last: i64, to: i64) -> Result<(), String> {
+        let still = last + self.still();
+        if to < still || !self.is_up {
+            return self.pass_clocks(to, false);
+        }
+        if still > self.now {
+            self.pass_clocks(still, false)?;
+            self.now = self.now.max(still);
+            self.settle()?;
+        }
+        self.pass_clocks(to - self.recording.slack_ms as i64, true)
     }
 
     /// Lets own clocks and heartbeats come round, and in stillness timers.
@@ -104,7 +131,7 @@ impl Works<'_> {
             if tick.next > self.now || !self.is_up {
                 continue;
             }
-            self.ticks[place].next = self.now + tick.period + DRIFT;
+            self.ticks[place].next = self.now + tick.step;
             let version = self.api.version();
             self.deliver(tick.lane, version);
             self.lanes[tick.lane].wake(tick.key.clone());
@@ -122,8 +149,8 @@ impl Works<'_> {
                 continue;
             }
             let early = tick.next - self.now;
-            if early <= tick.period / 5 {
-                self.ticks[place].next = self.now + tick.period + DRIFT;
+            if early <= tick.step / 5 {
+                self.ticks[place].next = self.now + tick.step;
                 self.lanes[tick.lane].wake(tick.key);
             }
         }
@@ -194,7 +221,7 @@ impl Works<'_> {
         let mut times = steps.map(|step| self.course.steps[*step].t);
         let last = times.clone().filter(|t| *t <= self.now).max();
         let next = times.find(|t| *t > self.now);
-        matches!((last, next), (Some(last), Some(next)) if next - last <= SLICE_BACKOFF + STILL)
+        matches!((last, next), (Some(last), Some(next)) if next - last <= SLICE_BACKOFF + self.still())
     }
 
     /// A kubelet renews its node's lease.
@@ -214,29 +241,51 @@ impl Works<'_> {
         Ok(())
     }
 
-    /// Sets the loops' own clocks by what the recording shows of them, and heartbeats so that a node that falls silent
-    /// is found when the recording found it: neither phase is recorded.
+    /// Sets the loops' own clocks by what the recording shows of them: their phase is not recorded.
     pub fn set_clocks(&mut self) {
         for lane in 0..self.lanes.len() {
             let Some((key, period)) = self.lanes[lane].reconciler.tick() else { continue };
-            let (by, period) = (self.lanes[lane].by, period.0 as i64);
-            let is_pass = |resource: &str, verb: &str| {
-                by != "controller/node-controller" || verb == "update" && resource.ends_with("/status")
-            };
-            let writes = self.recording.writes.iter().filter(|it| it.by == by && is_pass(&it.resource, &it.verb));
-            let shown = writes.map(|it| it.t as i64).next();
-            let step = period + DRIFT;
-            let first = shown.map_or(-LEAD + 1_000, |t| t - 2 - step * ((t + LEAD - 1_000) / step));
-            self.ticks.push(Tick { lane, key, next: first, period });
+            let shown = self.shown_passes(self.lanes[lane].by);
+            let step = step_of(&shown, period.0 as i64);
+            let first = shown.first().map_or(-LEAD + 1_000, |t| t - 2 - step * ((t + LEAD - 1_000) / step));
+            self.ticks.push(Tick { lane, key, next: first, step });
         }
+        self.set_heartbeats();
+    }
+
+    /// When writes show that a loop's own clock had come round.
+    fn shown_passes(&self, by: &str) -> Vec<i64> {
+        let is_shown = |it: &&Write| {
+            let is_pass = it.verb == "update" && it.resource.ends_with("/status");
+            it.by == by && it.code < 300 && (by != "controller/node-controller" || is_pass || self.is_tainted_by(it))
+        };
+        self.recording.writes.iter().filter(is_shown).map(|it| it.t as i64).collect()
+    }
+
+    /// Whether a write added a NoExecute taint to a node.
+    fn is_tainted_by(&self, write: &Write) -> bool {
+        let trace = &self.recording.trace;
+        let count = |it: &Change| {
+            let taints = it.fields.get("taints").and_then(|it| it.as_array());
+            taints.into_iter().flatten().filter(|it| it["effect"] == "NoExecute").count()
+        };
+        let Some(at) = trace.iter().position(|it| it.kind == "Node" && Some(it.rv) == write.rv) else { return false };
+        let before = trace[..at].iter().rev().find(|it| it.kind == "Node" && it.name == write.name);
+        count(&trace[at]) > before.map_or(0, count)
+    }
+
+    /// Sets heartbeats so that a node that falls silent is found in the pass in which the recording found it.
+    fn set_heartbeats(&mut self) {
+        let monitor = self.ticks.iter().find(|tick| self.lanes[tick.lane].by == "controller/node-controller");
+        let step = monitor.map_or(0, |tick| tick.step);
         let stopped: Vec<(i64, Name)> =
             self.stops().flat_map(|(t, nodes)| nodes.iter().map(move |it| (t, Name::from(it.as_str())))).collect();
         for (stop, node) in stopped {
-            let is_found = |it: &&crate::conformance::recording::Write| {
-                it.resource == "nodes/status" && it.name == *node && it.t as i64 > stop && it.code < 300
-            };
+            let is_found =
+                |it: &&Write| it.resource == "nodes/status" && it.name == *node && it.t as i64 > stop && it.code < 300;
             let found = self.recording.writes.iter().find(is_found).map(|it| it.t as i64);
-            let last = found.map_or(stop, |t| stop.min(t - GRACE - 200));
+            // Ten passes later it is over the grace period, by what the passes took.
+            let last = found.map_or(stop - STILL, |t| (stop - STILL).min(t - 10 * step - 20));
             let first = last - BEAT * ((last + LEAD) / BEAT);
             if let Some(beat) = self.heartbeats.iter_mut().find(|(name, _)| *name == node) {
                 beat.1 = first;
@@ -256,9 +305,6 @@ impl Works<'_> {
     /// After the last step: nothing is left to be done until the recording ends.
     pub fn come_to_rest(&mut self) -> Result<(), String> {
         let end = self.recording.end_ms as i64;
-        if end - self.last_sign_before(end) >= STILL {
-            self.pass_until(end)?;
-        }
-        Ok(())
+        self.pass_until(end)
     }
 }
