@@ -207,6 +207,19 @@ mod tests {
         assert_eq!(old_set_sizes(&spec(10), &set(3, 0), &[set(2, 0), set(8, 8)]), [0, 8]);
     }
 
+    /// Recording `d1_rolling_10_default`: a sync between the write of a size and the status that shows it.
+    #[test]
+    fn an_old_set_with_more_available_than_it_is_to_have_waits_for_its_status() {
+        assert_eq!(old_set_sizes(&spec(10), &set(6, 2), &[set(7, 8)]), [7]);
+        assert_eq!(old_set_sizes(&spec(10), &set(6, 2), &[set(7, 7)]), [6]);
+    }
+
+    /// Recording `f_rollover_mid_rollout_noThrottle`: two pods of a set sized to nothing are still there.
+    #[test]
+    fn pods_of_a_set_sized_to_nothing_do_not_count_as_available() {
+        assert_eq!(old_set_sizes(&spec(10), &set(8, 5), &[set(0, 2), set(5, 5)]), [0, 3]);
+    }
+
     #[test]
     fn scaling_in_the_middle_of_a_rollout_keeps_the_proportion() {
         let sized = |replicas, max| SetSize { replicas, available: replicas, max_replicas: Some(max) };

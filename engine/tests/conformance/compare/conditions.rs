@@ -86,7 +86,12 @@ const SKIPPABLE: [&str; 2] = ["True NewReplicaSetCreated", "True ReplicaSetUpdat
 
 fn without_skippable(courses: &[Vec<String>]) -> Vec<Vec<String>> {
     let is_sure = |it: &&String| !SKIPPABLE.iter().any(|skippable| it.starts_with(skippable));
-    courses.iter().map(|course| course.iter().filter(is_sure).cloned().collect()).collect()
+    let rest = |course: &Vec<String>| {
+        let mut rest: Vec<String> = course.iter().filter(is_sure).cloned().collect();
+        rest.dedup();
+        rest
+    };
+    courses.iter().map(rest).collect()
 }
 
 /// What objects said of themselves, one after the other.

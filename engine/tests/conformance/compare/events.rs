@@ -27,6 +27,9 @@ fn plain(message: String) -> String {
     if message.starts_with("Successfully pulled image") || message.starts_with("Container image") {
         return message.split('"').nth(1).unwrap_or_default().into();
     }
+    if let Some((by, _)) = message.split_once(" on node ").filter(|_| message.starts_with("Preempted by ")) {
+        return format!("{by} on node NODE");
+    }
     match message.strip_prefix("Successfully assigned ").and_then(|it| it.rsplit_once(" to ")) {
         Some((pod, _)) => format!("Successfully assigned {pod} to NODE"),
         None => message,

@@ -48,41 +48,90 @@ pub fn differences(recording: &Recording, run: &Run) -> Vec<String> {
     told
 }
 
-/// No ReplicaSet grows while all of its Deployment's together are at replicas + maxSurge already.
+/// A Deployment's ReplicaSets, as far as what a rolling update promises is concerned.
+#[derive(Default)]
+struct Rollout {
+    deployment: Option<Rc<Fields>>,
+    /// Size and available pods of each ReplicaSet.
+    sets: BTreeMap<String, (i64, i64)>,
+}
+
+impl Rollout {
+    fn replicas(&self) -> i64 {
+        self.deployment.as_ref().and_then(|it| it["spec"]["replicas"].as_i64()).unwrap_or(1)
+    }
+
+    /// `maxSurge` rounded up, `maxUnavailable` rounded down, at least one of them 1. Nothing where all old pods go first.
+    fn fenceposts(&self) -> Option<(i64, i64)> {
+        let rolling = self.deployment.as_ref()?["spec"]["strategy"].get("rollingUpdate")?.clone();
+        let amount = |name: &str, more: i64| {
+            let percent = rolling[name].as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
+            percent.map_or(rolling[name].as_i64().unwrap_or(0), |percent| (self.replicas() * percent + more) / 100)
+        };
+        let (surge, unavailable) = (amount("maxSurge", 99), amount("maxUnavailable", 0));
+        Some((surge, if surge == 0 { unavailable.max(1) } else { unavailable }))
+    }
+
+    /// What a ReplicaSet's new size breaks: the bound above where it grows; the one below where it shrinks and the
+    /// Deployment is not being scaled.
+    fn broken_by(&self, set: &str, size: i64, is_scaling: bool) -> Option<String> {
+        let (surge, unavailable) = self.fenceposts()?;
+        let (old, available) = self.sets.get(set).copied().unwrap_or((0, 0));
+        let total: i64 = self.sets.values().map(|(size, _)| size).sum::<i64>() - old + size;
+        let most = self.replicas() + surge;
+        if size > old && total > most {
+            return Some(format!("{total} pods are asked for in all (bound {most})"));
+        }
+        // Pods of sets that are to have none are on their way out.
+        let there: i64 = self.sets.values().filter(|(size, _)| *size > 0).map(|(_, available)| available).sum();
+        let left = there - (available - size).clamp(0, available);
+        let least = self.replicas() - unavailable;
+        let shrinks = size < old && !is_scaling && available > size;
+        (shrinks && left < least.min(there)).then(|| format!("{left} available pods are left (bound {least})"))
+    }
+}
+
+/// Where the sizes of ReplicaSets leave the bounds that a rolling update promises.
 fn bounds(changes: &[Change]) -> Vec<String> {
-    let mut deployments: BTreeMap<&str, Rc<Fields>> = BTreeMap::new();
-    let mut sizes: BTreeMap<(String, &str), i64> = BTreeMap::new();
+    let mut rollouts: BTreeMap<String, Rollout> = BTreeMap::new();
     let mut told = Vec::new();
     for change in changes {
-        match change.kind.as_str() {
-            "Deployment" => {
-                deployments.insert(&change.name, Rc::clone(&change.fields));
-            }
-            "ReplicaSet" => {
-                let Some((_, owner)) = controller(&change.fields) else { continue };
-                let key = (owner.clone(), change.name.as_str());
-                if change.change == ChangeType::Deleted {
-                    sizes.remove(&key);
-                    continue;
-                }
-                let size = change.fields["spec"]["replicas"].as_i64().unwrap_or(0);
-                let grows = size > sizes.insert(key, size).unwrap_or(0);
-                let total: i64 = sizes.iter().filter(|((of, _), _)| *of == owner).map(|(_, size)| size).sum();
-                let most = deployments.get(owner.as_str()).map_or(i64::MAX, |it| most(it));
-                if grows && total > most {
-                    told.push(format!("{} at {} ms: {owner} has {total} in all (bound {most})", change.name, change.t));
-                }
-            }
-            _ => {}
+        if change.kind == "Deployment" {
+            rollouts.entry(change.name.clone()).or_default().deployment = Some(Rc::clone(&change.fields));
         }
+        let owner = controller(&change.fields).filter(|_| change.kind == "ReplicaSet");
+        let Some(rollout) = owner.and_then(|(_, owner)| rollouts.get_mut(&owner)) else { continue };
+        if change.change == ChangeType::Deleted {
+            rollout.sets.remove(&change.name);
+            continue;
+        }
+        let size = change.fields["spec"]["replicas"].as_i64().unwrap_or(0);
+        let annotation = |name: &str| change.fields.get("annotations")?[name].as_str()?.parse::<i64>().ok();
+        let desired = annotation("deployment.kubernetes.io/desired-replicas");
+        // A size that goes with another number of wanted pods is that of a scaling.
+        let is_scaling = change.changed.iter().any(|it| it == "annotations") || desired != Some(rollout.replicas());
+        if let Some(broken) = rollout.broken_by(&change.name, size, is_scaling) {
+            told.push(format!("bounds at {} ms, {} to {size}: {broken}", change.t, change.name));
+        }
+        let available = change.fields.get("status").and_then(|it| it["availableReplicas"].as_i64()).unwrap_or(0);
+        rollout.sets.insert(change.name.clone(), (size, available));
     }
     told
 }
 
-/// replicas + maxSurge, rounded up.
-fn most(deployment: &Fields) -> i64 {
-    let replicas = deployment["spec"]["replicas"].as_i64().unwrap_or(1);
-    let surge = &deployment["spec"]["strategy"]["rollingUpdate"]["maxSurge"];
-    let percent = surge.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
-    replicas + percent.map_or(surge.as_i64().unwrap_or(0), |percent| (replicas * percent + 99) / 100)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::folder::Folder;
+
+    #[test]
+    fn recordings_keep_the_bounds_themselves() {
+        let folder = Folder::chosen();
+        let mut broken = Vec::new();
+        for name in folder.traces() {
+            let Ok(recording) = folder.trace(&name).and_then(|text| Recording::read(&text)) else { continue };
+            broken.extend(bounds(&recording.trace).into_iter().map(|it| format!("{name} {it}")));
+        }
+        assert!(broken.is_empty(), "{}", broken.join("\n"));
+    }
 }

@@ -189,8 +189,15 @@ struct Builder<'a> {
     deletions: Vec<usize>,
     /// Actions that have not been placed.
     actions: Vec<usize>,
-    /// Evictions under way: the write, and the pod's changes that are still to come of it.
-    evicted: Vec<(usize, usize)>,
+    evictions: Vec<Eviction>,
+}
+
+/// An eviction that was granted.
+struct Eviction {
+    write: usize,
+    /// The changes of the pod that are still to come of it: a condition, and the deletion.
+    left: usize,
+    is_placed: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -217,7 +224,7 @@ impl<'a> Builder<'a> {
             action_by_rv: action_rv.collect(),
             deletions: deletions.map(|(index, _)| index).collect(),
             actions: actions.map(|(index, _)| index).collect(),
-            evicted: evicted.map(|(index, _)| (index, 2)).collect(),
+            evictions: evicted.map(|(write, _)| Eviction { write, left: 2, is_placed: false }).collect(),
         }
     }
 
@@ -250,7 +257,7 @@ impl<'a> Builder<'a> {
         if let Some(write) = self.by_rv.get(&change.rv).copied().filter(near_write) {
             return self.place_write(index, write);
         }
-        if self.is_of_eviction(change) {
+        if self.is_of_eviction(index) {
             return Ok(());
         }
         if let Some(write) = self.deletion_of(change) {
@@ -286,20 +293,27 @@ impl<'a> Builder<'a> {
             Deed::Written(write)
         } else if it.by == "apiserver" && it.resource == "poddisruptionbudgets/status" {
             let during = |other: &Write| other.t <= change.t && it.t <= other.done_ms;
-            let found = self.evicted.iter().find(|(other, _)| during(&self.recording.writes[*other]));
-            let Some((eviction, _)) = found else {
+            let writes = &self.recording.writes;
+            let found =
+                self.evictions.iter_mut().find(|eviction| !eviction.is_placed && during(&writes[eviction.write]));
+            let Some(eviction) = found else {
                 return Err(format!("t={} nobody evicts, and a budget is charged", change.t));
             };
-            Deed::Evict(*eviction)
+            eviction.is_placed = true;
+            Deed::Evict(eviction.write)
         } else if it.by == "admin/kubectl" && it.verb == "patch" && it.resource == "nodes" {
             let of_node = |action: &usize| match &self.recording.actions[*action].op {
                 Op::Cordon { node, .. } | Op::Uncordon { node, .. } => *node == it.name,
                 _ => false,
             };
-            let action = self.actions.iter().copied().find(of_node);
-            let action = action.ok_or_else(|| format!("t={} kubectl patches a node for no action", change.t))?;
-            self.take_action(action);
-            Deed::Action(action)
+            // A drain cordons by itself.
+            match self.actions.iter().copied().find(of_node) {
+                Some(action) => {
+                    self.take_action(action);
+                    Deed::Action(action)
+                }
+                None => Deed::Feed(index),
+            }
         } else {
             Deed::Feed(index)
         };
@@ -307,19 +321,20 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// An eviction writes a condition and the deletion; both are the one step.
-    fn is_of_eviction(&mut self, change: &Change) -> bool {
-        let writes = &self.recording.writes;
-        let is_it = |(write, left): &&mut (usize, usize)| {
-            let it = &writes[*write];
-            change.kind == "Pod"
-                && it.name == change.name
-                && *left > 0
-                && it.t <= change.t + 5
-                && change.t <= it.done_ms + 200
+    /// An eviction charges a budget, if there is one, writes a condition and the deletion: all are the one step.
+    fn is_of_eviction(&mut self, index: usize) -> bool {
+        let (change, writes) = (&self.recording.trace[index], &self.recording.writes);
+        let is_it = |eviction: &&mut Eviction| {
+            let it = &writes[eviction.write];
+            let is_near = it.t <= change.t + 5 && change.t <= it.done_ms + 200;
+            change.kind == "Pod" && it.name == change.name && eviction.left > 0 && is_near
         };
-        let Some((_, left)) = self.evicted.iter_mut().find(is_it) else { return false };
-        *left -= 1;
+        let Some(eviction) = self.evictions.iter_mut().find(is_it) else { return false };
+        eviction.left -= 1;
+        if !std::mem::replace(&mut eviction.is_placed, true) {
+            let (t, deed) = (writes[eviction.write].t, Deed::Evict(eviction.write));
+            self.push(change.rv, t, deed, None);
+        }
         true
     }
 

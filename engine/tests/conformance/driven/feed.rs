@@ -97,8 +97,24 @@ impl Works<'_> {
             }
             Op::Observe {} | Op::KubeletSet { .. } | Op::MetricsSet { .. } | Op::Drain { .. } => Ok(()),
             Op::Apply { .. } => Err("server-side apply is missing".into()),
-            Op::Replace { .. } => Err("a replacement is not replayed".into()),
+            Op::Replace { target, set, .. } => self.replace(&target.kind, &target.name, set, step),
         }
+    }
+
+    /// A PUT of the object as it is, but for what is set.
+    fn replace(&mut self, kind: &str, name: &str, set: &Value, step: &Step) -> Result<(), String> {
+        let key = self.key(kind, name)?;
+        let live = self.api.objects().get(&key).ok_or("is not there")?;
+        let mut value = live.to_value();
+        for (path, item) in set.as_object().into_iter().flatten() {
+            let mut place = &mut value;
+            for part in path.split('.') {
+                place = &mut place[part];
+            }
+            *place = item.clone();
+        }
+        let object = Object::from_value(key.kind, value).map_err(|error| error.message)?;
+        self.ask(Verb::Update(object), Some(step)).map(drop)
     }
 
     fn cordon(&mut self, node: &str, on: Value, step: &Step) -> Result<(), String> {
@@ -262,6 +278,9 @@ impl Works<'_> {
         let changed = |field: &str| change.changed.iter().any(|it| it == field);
         let mut given = Rc::clone(&node);
         let it = Rc::make_mut(&mut given);
+        if changed("unschedulable") {
+            it.spec.unschedulable = change.fields.get("unschedulable") == Some(&Value::Bool(true));
+        }
         if changed("labels") {
             it.metadata.labels = map_of(change.fields.get("labels"));
         }

@@ -1,4 +1,6 @@
 //! Where a turn of ours begins, so that it makes the writes of the recording.
+//!
+//! What seems best at a write may turn out wrong later on. Then the choices are taken back one by one, the last first.
 
 use loopscope_engine::api::{Kind, ObjectKey};
 use loopscope_engine::apiserver::{ApiError, Change, Request, Verb};
@@ -9,6 +11,7 @@ use super::course::{Deed, subject};
 use super::lane::{Lane, Turn};
 use super::requests::is_alike;
 use super::works::Works;
+use crate::conformance::recording::Recording;
 
 /// How well a turn answers the writes that follow.
 struct Forecast {
@@ -24,8 +27,55 @@ struct Forecast {
 struct Search<'a> {
     index: usize,
     subject: Option<&'a str>,
-    best: Option<Beginning>,
+    /// One for each worth.
+    found: Vec<Beginning>,
     reason: Option<String>,
+}
+
+/// A choice among beginnings: how all was before, and what else was possible, the best last.
+#[derive(Clone)]
+pub struct Choice<'a> {
+    before: Box<Works<'a>>,
+    index: usize,
+    lane: usize,
+    others: Vec<Beginning>,
+}
+
+/// How often choices are taken back.
+const TRIES: usize = 100;
+/// And how many of the last.
+const REMEMBERED: usize = 20;
+
+/// Goes through a recording. The error is that of the first try.
+pub fn run(recording: &Recording) -> Result<(), String> {
+    let mut choices = Vec::new();
+    let first = Works::new(recording)?.go_on(0, &mut choices);
+    for _ in 0..TRIES {
+        if first.is_ok() {
+            break;
+        }
+        choices.drain(..choices.len().saturating_sub(REMEMBERED));
+        let Some((mut works, next)) = take_back(&mut choices) else { break };
+        if works.go_on(next, &mut choices).is_ok() {
+            return Ok(());
+        }
+    }
+    first
+}
+
+/// The state after another choice, and the step that comes next.
+fn take_back<'a>(choices: &mut Vec<Choice<'a>>) -> Option<(Works<'a>, usize)> {
+    loop {
+        let choice = choices.last_mut()?;
+        let Some(other) = choice.others.pop() else {
+            choices.pop();
+            continue;
+        };
+        let mut works = (*choice.before).clone();
+        if works.begin_at(choice.lane, choice.index, other).is_ok() && works.follow().is_ok() {
+            return Some((works, choice.index + 1));
+        }
+    }
 }
 
 /// The kind that a controller writes the status of, or else writes most.
@@ -43,6 +93,7 @@ fn own_kind(by: &str) -> Option<Kind> {
 }
 
 /// A beginning of a turn.
+#[derive(Clone)]
 struct Beginning {
     lane: Lane,
     key: ObjectKey,
@@ -54,14 +105,22 @@ struct Beginning {
 impl Works<'_> {
     /// Begins a turn at the watch event from which on it answers most.
     pub fn begin_with(&mut self, lane: usize, index: usize, subject: Option<&str>) -> Result<(), Option<String>> {
-        let slack = self.recording.slack_ms as i64;
-        let mut search = Search { index, subject, best: None, reason: None };
+        let mut search = Search { index, subject, found: Vec::new(), reason: None };
         if !self.search_in_order(self.lanes[lane].clone(), &mut search) {
             self.search_out_of_order(&self.lanes[lane], &mut search);
         }
-        let Some(found) = search.best else { return Err(search.reason) };
+        let Search { found: mut others, reason, .. } = search;
+        others.sort_by_key(|it| it.worth);
+        let Some(best) = others.pop() else { return Err(reason) };
+        if !others.is_empty() {
+            self.choice = Some(Choice { before: Box::new(self.clone()), index, lane, others });
+        }
+        self.begin_at(lane, index, best)
+    }
+
+    fn begin_at(&mut self, lane: usize, index: usize, found: Beginning) -> Result<(), Option<String>> {
         self.lanes[lane] = found.lane;
-        let now = self.instant(found.t);
+        let (now, slack) = (self.instant(found.t), self.recording.slack_ms as i64);
         let events = self.lanes[lane].begin(&found.key, now, slack);
         self.tell(events);
         match self.go_on_with(lane, index, Some(&found.key.to_string())) {
@@ -79,7 +138,7 @@ impl Works<'_> {
             let t = until.min(self.now).max(self.heard_at[probe.version as usize]);
             self.consider(&probe, t, search);
             let Some(change) = self.api.change(probe.version + 1) else {
-                return search.best.as_ref().is_some_and(|it| it.worth.0);
+                return search.found.iter().any(|it| it.worth.0);
             };
             let t = self.heard_at[change.version as usize];
             probe.hear(change, t);
@@ -137,8 +196,8 @@ impl Works<'_> {
                 better(&mut search.reason, reason);
             }
             let worth = (forecast.is_whole, forecast.answered, forecast.is_smooth);
-            if forecast.answered > 0 && search.best.as_ref().is_none_or(|it| worth > it.worth) {
-                search.best = Some(Beginning { lane: probe.clone(), key, t, worth });
+            if forecast.answered > 0 && search.found.iter().all(|it| it.worth != worth) {
+                search.found.push(Beginning { lane: probe.clone(), key, t, worth });
             }
         }
     }

@@ -64,12 +64,13 @@ impl Works<'_> {
     }
 
     fn pass_between(&mut self, last: i64, to: i64) -> Result<(), String> {
-        if to - last < STILL || !self.is_up {
+        let still = last + self.still();
+        if to < still || !self.is_up {
             return self.pass_clocks(to, false);
         }
-        if last + STILL > self.now {
-            self.pass_clocks(last + STILL, false)?;
-            self.now = self.now.max(last + STILL);
+        if still > self.now {
+            self.pass_clocks(still, false)?;
+            self.now = self.now.max(still);
             self.settle()?;
         }
         self.pass_clocks(to - self.recording.slack_ms as i64, true)
@@ -220,7 +221,7 @@ impl Works<'_> {
         let mut times = steps.map(|step| self.course.steps[*step].t);
         let last = times.clone().filter(|t| *t <= self.now).max();
         let next = times.find(|t| *t > self.now);
-        matches!((last, next), (Some(last), Some(next)) if next - last <= SLICE_BACKOFF + STILL)
+        matches!((last, next), (Some(last), Some(next)) if next - last <= SLICE_BACKOFF + self.still())
     }
 
     /// A kubelet renews its node's lease.

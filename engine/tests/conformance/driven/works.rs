@@ -1,6 +1,7 @@
 //! The API server and the control loops, with the recording as their clock.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use loopscope_engine::api::{Kind, Name, Object, ObjectKey, Timestamp, Uid};
 use loopscope_engine::apiserver::{Answer, ApiError, ApiServer, Change, ChangeKind, EventDraft, Moment, Request, Verb};
@@ -12,12 +13,13 @@ use super::compare::{Clock, Part, difference};
 use super::course::{Course, Deed, Step};
 use super::lane::{Instant, Lane, time};
 use super::names::Names;
+use super::search::Choice;
 use crate::conformance::recording::{Op, Recording};
 
-/// After so many ms without any event, write or Event in the recording its controllers have done all they had to do.
+/// The least time without any event, write or Event after which a recording counts as still.
 pub const STILL: i64 = 300;
 /// How much later than the recording's a taint of ours may come: its loop comes round every 100 ms.
-const PARALLEL: i64 = STILL + 100;
+pub const PARALLEL: i64 = 100;
 /// What the user and the fake kubelet call themselves.
 pub const USER: &str = "admin-client";
 
@@ -61,6 +63,7 @@ pub struct Tick {
 }
 
 /// An Event that a controller of ours published.
+#[derive(Clone)]
 pub struct Told {
     pub t: i64,
     /// How often the process was started before.
@@ -68,9 +71,10 @@ pub struct Told {
     pub event: EventDraft,
 }
 
+#[derive(Clone)]
 pub struct Works<'a> {
     pub recording: &'a Recording,
-    pub course: Course,
+    pub course: Rc<Course>,
     pub api: ApiServer,
     pub random: Random,
     pub lanes: Vec<Lane>,
@@ -101,6 +105,8 @@ pub struct Works<'a> {
     pub watches_nodes: bool,
     /// It was started, and is not heard of yet.
     pub is_starting: bool,
+    /// The last choice among beginnings of a turn.
+    pub choice: Option<Choice<'a>>,
 }
 
 /// All loops as they are after a fresh start: those that are copied, and those that are one.
@@ -117,7 +123,7 @@ impl<'a> Works<'a> {
         let (roots, lanes) = loops();
         let mut works = Self {
             recording,
-            course: Course::of(recording)?,
+            course: Rc::new(Course::of(recording)?),
             api: ApiServer::default(),
             random: Random::new(1),
             lanes,
@@ -137,19 +143,21 @@ impl<'a> Works<'a> {
             is_starting: false,
             owed: Vec::new(),
             refused_early: Vec::new(),
+            choice: None,
         };
         works.set_up()?;
         Ok(works)
     }
 
-    pub fn run(mut self) -> Result<(), String> {
-        for index in 0..self.course.steps.len() {
+    /// Goes through the steps from one on.
+    pub fn go_on(&mut self, from: usize, choices: &mut Vec<Choice<'a>>) -> Result<(), String> {
+        for index in from..self.course.steps.len() {
             let step = self.course.steps[index].clone();
             self.pass_time(index)?;
             self.now = self.now.max(step.t);
             self.take(index, &step).map_err(|error| format!("t={} {error}", step.t))?;
-            self.take_quiet_turns();
-            self.make_up()?;
+            choices.extend(self.choice.take());
+            self.follow()?;
         }
         self.come_to_rest()?;
         if let Some((_, error)) = self.owed.first() {
@@ -159,6 +167,14 @@ impl<'a> Works<'a> {
             return Err(format!("{} of ours is refused more often", by.trim_start_matches("controller/")));
         }
         self.compare_events()
+    }
+
+    /// What may come of a step at once.
+    pub fn follow(&mut self) -> Result<(), String> {
+        self.take_quiet_turns();
+        let result = self.make_up();
+        self.choice = None;
+        result
     }
 
     fn take(&mut self, index: usize, step: &Step) -> Result<(), String> {
@@ -206,12 +222,17 @@ impl<'a> Works<'a> {
                 continue;
             }
             let t = self.course.steps[index].t;
-            if self.now > t + PARALLEL {
+            if self.now > t + self.still() + PARALLEL {
                 return Err(format!("t={t} {error}"));
             }
             self.owed.push((index, error));
         }
         Ok(())
+    }
+
+    /// After so many ms without a sign of life in the recording its controllers have done all they had to do.
+    pub fn still(&self) -> i64 {
+        STILL.max(3 * self.recording.slack_ms as i64)
     }
 
     pub fn clock(&self) -> Clock {

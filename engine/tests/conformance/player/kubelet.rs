@@ -74,6 +74,9 @@ fn behavior(recording: &Recording, delays: &Delays) -> Behavior {
     }
 }
 
+/// What our own kubelet needs beside its programs: writes, and an image that is there.
+const OWN_MS: u64 = 10;
+
 impl Player<'_> {
     /// How the programs of all images behave from now on.
     pub(super) fn set_behaviors(&mut self) -> Result<(), String> {
@@ -128,7 +131,8 @@ impl Player<'_> {
     /// The recorder's kubelet ran a little late, not with all pods alike.
     pub(super) fn lateness(&mut self) -> u64 {
         self.n_pods += 1;
-        (self.n_pods * 7 + self.seed * 3) % 10 * self.recording.kubelet_late_ms / 9
+        let late = (self.n_pods * 7 + self.seed * 3) % 10 * self.recording.kubelet_late_ms / 9;
+        late.saturating_sub(OWN_MS)
     }
 
     /// The recorded kubelets of kubemark may send five requests a second, so that what they say of a pod comes seconds
