@@ -6,6 +6,8 @@ mod cmd;
 mod csp;
 mod css;
 mod lint;
+#[cfg(test)]
+mod palette;
 mod paths;
 mod recordings;
 mod serve;
