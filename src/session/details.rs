@@ -7,6 +7,8 @@ use crate::platform::is_shown;
 
 /// The object and the event list are derived at most this often while playing, in wall ms.
 const DETAILS_EVERY_MS: f64 = 100.0;
+/// When more events come than are listed, which nobody can read, the list changes this often, in wall ms.
+const FLOOD_EVERY_MS: f64 = 1_000.0;
 /// So many events are listed.
 pub const LISTED_EVENTS: usize = 120;
 /// The announcer speaks at most this often while playing, in wall ms; seldom when time runs fast.
@@ -26,8 +28,10 @@ impl Core {
         focus.inspection.put(inspection);
         focus.objects.put(view::objects(&self.sim));
         let seq = session.transport.seq.get_untracked();
-        if at_once || seq != self.details_seq {
-            self.details_seq = seq;
+        let is_flood = seq.saturating_sub(self.details_seq) > LISTED_EVENTS as u64;
+        let is_due = seq != self.details_seq && (!is_flood || wall - self.events_at >= FLOOD_EVERY_MS);
+        if at_once || is_due {
+            (self.details_seq, self.events_at) = (seq, wall);
             focus.events.put(view::events(&self.sim, LISTED_EVENTS));
         }
     }

@@ -21,9 +21,6 @@ use show::Registry;
 
 use crate::ui::State;
 
-/// From this many pods on they are drawn as tiles without names.
-pub const COMPACT_FROM: usize = 150;
-
 /// How fast time passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
@@ -59,6 +56,9 @@ struct Core {
     last_wall: Option<f64>,
     /// Wall time at which the object and the event list were last derived.
     details_at: f64,
+    /// When the event list and the loops were last shown, in wall ms.
+    events_at: f64,
+    loops_at: f64,
     details_seq: u64,
     /// Wall time at which the announcer last spoke, and its waiting sentence.
     announcer: Option<gloo_timers::callback::Timeout>,
@@ -95,6 +95,8 @@ impl Session {
             credit: 0.0,
             last_wall: None,
             details_at: f64::MIN,
+            events_at: f64::MIN,
+            loops_at: f64::MIN,
             details_seq: u64::MAX,
             announcer: None,
             announced_seq: 0,

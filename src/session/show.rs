@@ -2,7 +2,7 @@ use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::sim::{Map, Set, sort_by};
 use loopscope_engine::view::{self, LoopRow, MapView, NodeCard, PodRow};
 
-use super::{Board, COMPACT_FROM, Core, LoopEntry, NodeEntry, PodEntry, Session};
+use super::{Board, Core, LoopEntry, NodeEntry, Pace, PodEntry, Session};
 
 use crate::ui::SharedState;
 
@@ -10,6 +10,8 @@ use crate::ui::SharedState;
 const ACTIVE_MS: u64 = 20_000;
 /// So many rows are shown even where fewer are active, so that the page does not jump.
 const LEAST_LOOPS: usize = 6;
+/// When time runs faster than real, the loops are shown at most this often, in wall ms.
+const LOOPS_EVERY_MS: f64 = 100.0;
 
 /// The signals behind the rows that are on the page.
 #[derive(Default)]
@@ -72,7 +74,7 @@ impl Registry {
     }
 
     fn show_map(&mut self, board: &Board, map: MapView) {
-        board.put_map_facts(&map, COMPACT_FROM);
+        board.put_map_facts(&map);
         let unscheduled: Vec<PodEntry> = map.unscheduled.into_iter().map(|pod| self.pod(pod)).collect();
         let mut n_seen = unscheduled.len();
         let nodes: Vec<NodeEntry> = map
@@ -134,7 +136,11 @@ impl Core {
         board.store.put(frame.store);
         session.curve.update(|curve| curve.add(frame.now_ms, &frame.summary));
         board.summary.put(frame.summary);
-        self.show_loops(board, frame.loops, frame.now_ms, wall, playing);
+        let is_fast = matches!(session.pace(), Pace::Times(factor) if factor > 1.0);
+        if !(playing && is_fast) || wall - self.loops_at >= LOOPS_EVERY_MS {
+            self.loops_at = wall;
+            self.show_loops(board, frame.loops, frame.now_ms, wall, playing);
+        }
         self.registry.show_map(board, frame.map);
     }
 

@@ -131,10 +131,10 @@ impl Board {
         }
     }
 
-    pub(super) fn put_map_facts(&self, map: &MapView, compact_from: usize) {
+    pub(super) fn put_map_facts(&self, map: &MapView) {
         self.n_pods.put(map.n_pods);
         self.counts.put(map.counts.clone());
-        self.compact.put(map.n_pods >= compact_from);
+        self.compact.put(map.is_crowd);
         self.unscheduled_message.put(map.unscheduled_message.clone());
     }
 }

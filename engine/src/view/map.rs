@@ -7,14 +7,18 @@ use crate::apiserver::Verb;
 use crate::sim::sort_by;
 use crate::world::Simulation;
 
+/// From so many pods on they are drawn as bare shapes.
+pub const CROWD_FROM: usize = 150;
+
 /// Past this a heartbeat is late, in ms: they come every 10 s.
 const LATE_MS: i64 = 12_000;
 
 pub fn map(simulation: &Simulation) -> MapView {
     let objects = simulation.api().objects();
     let arriving = arriving(simulation);
+    let is_crowd = objects.of_kind(Kind::Pod).nth(CROWD_FROM - 1).is_some();
     let mut nodes: Vec<NodeCard> =
-        objects.of_kind(Kind::Node).filter_map(Object::as_node).map(|node| card(simulation, node)).collect();
+        objects.of_kind(Kind::Node).filter_map(Object::as_node).map(|node| card(simulation, node, is_crowd)).collect();
     sort_by(&mut nodes, |a, b| natural(&a.key.name).cmp(&natural(&b.key.name)));
     let is_homeless = |pod: &&std::rc::Rc<Pod>| {
         !pod.is_assigned() || objects.get(&ObjectKey::node(pod.spec.node_name.clone())).is_none()
@@ -22,7 +26,7 @@ pub fn map(simulation: &Simulation) -> MapView {
     let mut unscheduled: Vec<PodRow> = Vec::new();
     let mut message = None;
     for pod in objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(is_homeless) {
-        let mut row = row(simulation, pod, None);
+        let mut row = row(simulation, pod, None, is_crowd);
         row.arriving_at = arriving.iter().find(|(key, _)| *key == row.key).map(|(_, node)| node.to_string());
         let scheduled = condition(&pod.status.conditions, "PodScheduled");
         if pod.is_assigned() {
@@ -35,7 +39,7 @@ pub fn map(simulation: &Simulation) -> MapView {
     by_name(&mut unscheduled);
     let all = || nodes.iter().flat_map(|node| &node.pods).chain(&unscheduled);
     let (n_pods, counts) = (all().count(), count(all()));
-    MapView { nodes, unscheduled, unscheduled_message: message, n_pods, counts }
+    MapView { nodes, unscheduled, unscheduled_message: message, n_pods, counts, is_crowd }
 }
 
 fn count<'a>(rows: impl Iterator<Item = &'a PodRow>) -> Counts {
@@ -81,7 +85,7 @@ fn arriving(simulation: &Simulation) -> Vec<(ObjectKey, Name)> {
         .collect()
 }
 
-fn card(simulation: &Simulation, node: &Node) -> NodeCard {
+fn card(simulation: &Simulation, node: &Node, is_crowd: bool) -> NodeCard {
     let objects = simulation.api().objects();
     let name = &node.metadata.name;
     let class = match node.readiness() {
@@ -104,7 +108,7 @@ fn card(simulation: &Simulation, node: &Node) -> NodeCard {
     let last_heard = (silence > LATE_MS).then(|| format!("last heard {} s ago", silence / 1000));
     let usage = objects.usage(name);
     let mebi = 1024 * 1024;
-    let mut pods: Vec<PodRow> = objects.pods_on(name).map(|pod| row(simulation, pod, Some(node))).collect();
+    let mut pods: Vec<PodRow> = objects.pods_on(name).map(|pod| row(simulation, pod, Some(node), is_crowd)).collect();
     by_name(&mut pods);
     NodeCard {
         key: ObjectKey::node(name.clone()),

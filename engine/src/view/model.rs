@@ -254,6 +254,8 @@ pub struct MapView {
     pub unscheduled_message: Option<String>,
     pub n_pods: usize,
     pub counts: Counts,
+    /// Too many pods to tell by name: they are bare shapes.
+    pub is_crowd: bool,
 }
 
 /// What a field's cell lets a person change.

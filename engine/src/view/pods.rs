@@ -15,8 +15,20 @@ pub fn status_word(pod: &Pod) -> String {
     }
 }
 
+/// Nothing is the matter with it: most pods, most of the time.
+fn is_fine(pod: &Pod) -> bool {
+    let runs = |state: &ContainerState| matches!(state, ContainerState::Running(_));
+    pod.status.phase == "Running"
+        && pod.status.reason.is_empty()
+        && pod.is_ready()
+        && pod.status.container_statuses.iter().all(|it| it.ready && runs(&it.state))
+}
+
 /// Why a pod is as it is, whether or not it is to go.
 pub fn reason(pod: &Pod) -> String {
+    if is_fine(pod) {
+        return "Running".into();
+    }
     if let Some(word) = init_word(pod) {
         return word;
     }
@@ -65,6 +77,9 @@ pub fn classify(pod: &Pod, node: Option<&Node>) -> PodClass {
     if pod.is_terminating() {
         return PodClass::Terminating;
     }
+    if is_fine(pod) {
+        return PodClass::Ready;
+    }
     let reason = reason(pod);
     match reason.strip_prefix("Init:").unwrap_or(&reason) {
         "CrashLoopBackOff" => return PodClass::CrashLoop,
@@ -91,11 +106,12 @@ pub fn split_name(name: &str) -> (String, String) {
     }
 }
 
-pub fn row(simulation: &Simulation, pod: &Pod, node: Option<&Node>) -> PodRow {
+/// In a crowd a pod is a bare shape, without a countdown.
+pub fn row(simulation: &Simulation, pod: &Pod, node: Option<&Node>, is_crowd: bool) -> PodRow {
     let class = classify(pod, node);
     let key = ObjectKey::new(crate::api::Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
     let (stem, tail) = split_name(&pod.metadata.name);
-    let countdown = countdown(simulation, pod, class);
+    let countdown = if is_crowd { None } else { countdown(simulation, pod, class) };
     let word = word(simulation, pod, class, node);
     let place = if pod.is_assigned() { pod.spec.node_name.to_string() } else { "no node".into() };
     let status = status_word(pod);
