@@ -101,6 +101,38 @@ fn what_was_ordered_during_a_cut_is_done_after_it() {
     assert_eq!((lab.find(&name), lab.pods().len(), ready(&lab)), (None, 3, 3));
 }
 
+/// Recording `j6_kubelet_reports_not_ready`, without its short tolerations.
+#[test]
+fn without_its_network_plugin_a_node_keeps_what_runs_and_takes_nothing_new() {
+    let mut lab = lab();
+    let pod = lab.pods()[0].clone();
+    let (name, node) = (pod.metadata.name.to_string(), pod.spec.node_name.to_string());
+    lab.command(Command::BreakNode { node: node.clone() });
+    lab.run(1_000);
+    let broken = lab.node(&node).expect("there");
+    assert_eq!(broken.readiness(), "False", "its kubelet says so at once");
+    assert!(broken.spec.taints.iter().any(|taint| taint.key == "node.kubernetes.io/not-ready"));
+    lab.pod(
+        "new",
+        &format!(
+            "{{nodeName: {node}, tolerations: [{{operator: Exists}}], containers: [{{name: app, image: 'app:v1'}}]}}"
+        ),
+    );
+    lab.run(10_000);
+    assert_eq!((lab.status(&name), lab.status("new")), ("Running 0".into(), "Pending 0".into()));
+    lab.delete(&name);
+    lab.run(10_000);
+    assert_eq!(lab.find(&name), None, "what is there can be ended");
+    assert_eq!(
+        lab.command(Command::MendNode { node: node.clone() }),
+        [format!("network plugin of node/{node} is sound")]
+    );
+    lab.run(10_000);
+    let mended = lab.node(&node).expect("there");
+    assert_eq!((mended.readiness(), lab.status("new").as_str()), ("True", "Running 0"));
+    assert!(mended.spec.taints.is_empty(), "{mended:?}");
+}
+
 fn setup(name: &str) -> NodeSetup {
     let labels: Labels = [("disk".to_string(), "ssd".to_string())].into();
     NodeSetup { labels, ..NodeSetup::named(name, "8", "16Gi") }

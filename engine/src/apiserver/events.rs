@@ -169,3 +169,32 @@ fn digest(draft: &EventDraft) -> u64 {
     }
     digest.value()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::Kind;
+
+    fn told(log: &mut EventLog, number: usize, at: u64) -> Option<String> {
+        let about = ObjectKey::new(Kind::ReplicaSet, "default", "web");
+        let (reason, component) = ("SuccessfulCreate", "replicaset-controller");
+        let message = format!("Created pod: web-{number}");
+        let draft = EventDraft { about, is_warning: false, reason, message, component };
+        let draft = log.correlate(draft, Time(at))?;
+        log.record(Rc::new(draft.clone()), Time(at), Seq(1));
+        Some(draft.message)
+    }
+
+    /// Recordings `d1_rolling_10_default` (ten creations) and `g_proportional_scaling` (25 Events of one ReplicaSet).
+    #[test]
+    fn the_tenth_of_its_like_is_combined_and_the_26th_about_an_object_is_dropped() {
+        let mut log = EventLog::default();
+        let told_now: Vec<Option<String>> = (1..=26).map(|number| told(&mut log, number, 0)).collect();
+        assert_eq!(told_now[8].as_deref(), Some("Created pod: web-9"));
+        assert_eq!(told_now[9].as_deref(), Some("(combined from similar events): Created pod: web-10"));
+        assert_eq!(told_now[24].as_deref(), Some("(combined from similar events): Created pod: web-25"));
+        assert_eq!(told_now[25], None);
+        assert_eq!(log.iter().map(|event| event.count).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 1, 1, 1, 1, 16]);
+        assert_eq!(told(&mut log, 1, 700_000).as_deref(), Some("Created pod: web-1"), "after ten quiet minutes");
+    }
+}

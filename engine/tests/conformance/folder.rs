@@ -9,10 +9,15 @@ use flate2::read::GzDecoder;
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// The one that `CONFORMANCE_DIR` names, or the project's own.
+    /// The one that `CONFORMANCE_DIR` names, from here or from the workspace, or the project's own.
     pub fn chosen() -> Self {
-        let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-        Self(std::env::var_os("CONFORMANCE_DIR").map_or_else(own, PathBuf::from))
+        let Some(named) = std::env::var_os("CONFORMANCE_DIR").map(PathBuf::from) else { return Self::own() };
+        let in_workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(&named);
+        Self(if !named.exists() && in_workspace.exists() { in_workspace } else { named })
+    }
+
+    pub fn own() -> Self {
+        Self(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data"))
     }
 
     /// Names of all recordings without their endings, in order.

@@ -204,7 +204,7 @@ mod tests {
     /// What is looked for is what the recorder meant: every milestone is found in its own recording, in the very write.
     #[test]
     fn every_milestone_is_found_in_its_own_recording() {
-        let folder = Folder::chosen();
+        let folder = Folder::own();
         let mut missed = Vec::new();
         for name in folder.traces().iter().filter(|name| !name.starts_with(['o', 'p', 'n'])) {
             let Ok(recording) = folder.trace(name).and_then(|text| Recording::read(&text)) else { continue };

@@ -161,7 +161,7 @@ impl<'a> Player<'a> {
         }
         for object in &recording.initial_objects {
             match object["kind"].as_str() {
-                Some("Node") => player.taint(object)?,
+                Some("Node") => player.mark_node(object)?,
                 _ => player.apply(object)?,
             }
         }
@@ -184,11 +184,24 @@ impl<'a> Player<'a> {
         self.command(Command::StartController { process: process() })
     }
 
-    /// The taints that a node has at the start.
-    fn taint(&mut self, node: &Value) -> Result<(), String> {
-        let Some(taints) = node.pointer("/spec/taints") else { return Ok(()) };
-        let target = Ours { kind: Kind::Node, namespace: String::new(), name: text(&node["metadata"]["name"]) };
-        let patch = json!({"spec": {"taints": taints}});
+    /// What a node's spec says beside what its kubelet makes known: taints that it brings along, and whether it is
+    /// cordoned. Taints that it has got meanwhile stay.
+    fn mark_node(&mut self, node: &Value) -> Result<(), String> {
+        let name = text(&node["metadata"]["name"]);
+        let mut spec = node["spec"].as_object().cloned().unwrap_or_default();
+        spec.retain(|field, _| matches!(field.as_str(), "taints" | "unschedulable"));
+        if spec.is_empty() {
+            return Ok(());
+        }
+        if let Some(Value::Array(taints)) = spec.get_mut("taints")
+            && let Some(Object::Node(known)) = self.object(Kind::Node, &name)
+        {
+            let known =
+                known.spec.taints.iter().map(|it| json!({"key": it.key.as_str(), "effect": it.effect.as_str()}));
+            taints.extend(known);
+        }
+        let target = Ours { kind: Kind::Node, namespace: String::new(), name };
+        let patch = json!({"spec": spec});
         self.command(Command::Patch { target, kind: PatchType::Merge, patch })
     }
 
@@ -348,6 +361,7 @@ impl<'a> Player<'a> {
             Op::NodeStop { nodes } => self.each(nodes, |node| Command::CutNode { node }),
             Op::NodeBack { nodes } => self.bring_back(nodes),
             Op::NodeJoin { node } => {
+                self.later.push((self.now() + JOIN / 2 + 5, Later::Mark { node: node.clone() }));
                 let node = node_setup(node).ok_or("a node without size")?;
                 self.command(Command::AddNode { node: NodeSetup { ready_ms: Some(JOIN), ..node } })
             }

@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn recordings_keep_the_bounds_themselves() {
-        let folder = Folder::chosen();
+        let folder = Folder::own();
         let mut broken = Vec::new();
         for name in folder.traces() {
             let Ok(recording) = folder.trace(&name).and_then(|text| Recording::read(&text)) else { continue };

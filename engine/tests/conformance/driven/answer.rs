@@ -137,7 +137,7 @@ impl Works<'_> {
     ) -> Result<usize, Option<String>> {
         let mut reason = None;
         for (slot, request) in parked {
-            match self.fits(request, index, &mut ahead.clone(), part) {
+            match self.fits(request, index, ahead, part) {
                 Ok(_) => return Ok(*slot),
                 Err(error) => better(&mut reason, error),
             }
@@ -145,8 +145,9 @@ impl Works<'_> {
         Err(reason)
     }
 
-    /// Carries a request out in a world to come, and looks whether it is the write of a step.
-    pub fn fits(&self, request: &Request, index: usize, ahead: &mut Ahead, part: Part) -> Result<Outcome, String> {
+    /// Carries a request out in a world to come, and looks whether it is the write of a step. Returns the answer, and the
+    /// world after that.
+    pub fn fits(&self, request: &Request, index: usize, ahead: &Ahead, part: Part) -> Result<(Outcome, Ahead), String> {
         let step = &self.course.steps[index];
         let write = self.write(step);
         if !is_alike(request, write, &ahead.names) {
@@ -161,6 +162,7 @@ impl Works<'_> {
         }
         compare_options(request, write)?;
         let record = self.record(step);
+        let mut ahead = ahead.clone();
         let request = prepared(request, write, &mut ahead.names, &self.course.places);
         let uids = &self.course.uids;
         let now = self.instant(self.now);
@@ -174,7 +176,7 @@ impl Works<'_> {
         {
             return Err(difference);
         }
-        Ok(Ok(Some(answer)))
+        Ok((Ok(Some(answer)), ahead))
     }
 
     /// Sends a parked request as the answer to a step.

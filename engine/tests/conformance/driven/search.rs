@@ -263,12 +263,12 @@ impl Works<'_> {
                 Verb::UpdateStatus(_) => Part::Status,
                 _ => Part::Spec,
             };
-            let (slot, mut trial) = (*slot, ahead.clone());
-            match self.fits(request, next, &mut trial, part) {
-                Ok(outcome) => {
+            let slot = *slot;
+            match self.fits(request, next, ahead, part) {
+                Ok((outcome, after)) => {
                     turn.parked.remove(at);
                     turn.outcomes[slot] = Some(outcome);
-                    *ahead = trial;
+                    *ahead = after;
                     return true;
                 }
                 Err(error) => better(reason, error),

@@ -3,17 +3,30 @@
 use loopscope_engine::api::{Kind, Object};
 use loopscope_engine::environment::Behavior;
 use loopscope_engine::world::{Command, Subject, Target as Ours};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::recording::Call;
 use super::{ELSEWHERE, Player};
 
 #[derive(Clone, Debug)]
 pub enum Later {
-    Evict { pod: String, every: u64 },
-    Come { manifest: String },
-    Go { pod: String },
-    Start { process: String },
+    Evict {
+        pod: String,
+        every: u64,
+    },
+    Come {
+        manifest: String,
+    },
+    Go {
+        pod: String,
+    },
+    Start {
+        process: String,
+    },
+    /// A node that has just joined.
+    Mark {
+        node: Value,
+    },
 }
 
 impl Player<'_> {
@@ -57,11 +70,13 @@ impl Player<'_> {
 
     pub(super) fn drain(&mut self, node: &str, calls: &[Call], retry_ms: u64) -> Result<(), String> {
         self.start_kubectl(calls);
-        let here: Vec<String> = self
-            .pods()
-            .filter(|it| matches!(it, Object::Pod(pod) if pod.spec.node_name.as_str() == node))
-            .map(|it| it.meta().name.to_string())
-            .collect();
+        self.command(Command::Cordon { node: node.into(), on: true })?;
+        let is_to_go = |it: &&Object| {
+            let Object::Pod(pod) = it else { return false };
+            let is_daemon = pod.metadata.controller().is_some_and(|owner| owner.kind == "DaemonSet");
+            pod.spec.node_name.as_str() == node && !is_daemon
+        };
+        let here: Vec<String> = self.pods().filter(is_to_go).map(|it| it.meta().name.to_string()).collect();
         let now = self.now();
         self.later.extend(here.into_iter().map(|pod| (now, Later::Evict { pod, every: retry_ms })));
         self.do_what_is_due();
@@ -88,6 +103,10 @@ impl Player<'_> {
                 Later::Go { pod: name } => {
                     let target = pod(ELSEWHERE, name);
                     let _ = self.command(Command::Delete { target, propagation: None, grace: Some(0) });
+                    None
+                }
+                Later::Mark { node } => {
+                    let _ = self.mark_node(node);
                     None
                 }
                 Later::Start { process } => {

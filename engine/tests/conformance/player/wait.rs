@@ -59,19 +59,22 @@ impl Player<'_> {
     }
 
     pub(super) fn holds(&self, until: &Until) -> bool {
+        let Ok(kind) = kind(&until.kind) else { return false };
         if let Some(count) = until.count {
-            let has = |pod: &&Object| {
-                let Object::Pod(pod) = pod else { return false };
-                until.phase.as_ref().is_none_or(|phase| pod.status.phase.as_str() == phase)
+            let namespace = self.recording.namespace.as_str();
+            let ours = |it: &&Object| !kind.is_namespaced() || it.meta().namespace.as_str() == namespace;
+            let has = |it: &&Object| match (it, &until.phase) {
+                (Object::Pod(pod), Some(phase)) => pod.status.phase.as_str() == phase,
+                (_, phase) => phase.is_none(),
             };
-            let found = self.pods().filter(has).count();
+            let found = self.simulation.api().objects().of_kind(kind).filter(ours).filter(has).count();
             // For pods to come up, or to be gone.
             return if until.phase.is_some() { found >= count } else { found == count };
         }
-        let Ok(kind) = kind(&until.kind) else { return false };
         let names = until.name.iter().chain(&until.names);
         names.into_iter().all(|name| {
-            let Some(it) = self.fields(kind, name) else { return false };
+            let name = self.our_name(&until.kind, name);
+            let Some(it) = name.and_then(|name| self.fields(kind, &name)) else { return false };
             let conditions = it.get("conditions").or_else(|| it["status"].get("conditions"));
             let conditions = || conditions.and_then(Value::as_array).into_iter().flatten();
             let taints = || it["taints"].as_array().into_iter().flatten();
