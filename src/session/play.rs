@@ -11,8 +11,8 @@ const BUDGET_MS: f64 = 5.0;
 const CHUNK: usize = 200;
 /// So much virtual time is searched for the next event or change.
 const PATIENCE: Millis = Millis(900_000);
-/// A phase of the simple view's loop stays for the time of so many events.
-const LINGER: f64 = 9.0;
+/// A phase of the simple view's loop that is worth a longer look stays for the time of so many events.
+const LINGER: f64 = 19.0;
 /// What is said when that much time passed for nothing.
 const NOTHING: &str = "15 min went by and nothing changed";
 /// A frame never counts for more than this, so that a page that was hidden does not leap.
@@ -45,17 +45,17 @@ impl Core {
         true
     }
 
-    /// Stops short of the instant while there is more to see than can be read. Each phase of a loop to `linger` on
-    /// counts for many events.
+    /// Stops short of the instant while there is more to see than can be read. Where one is to `linger`, a
+    /// phase of the shown loop that tells of a difference counts for many events.
     fn advance_readably(&mut self, until: Time, linger: bool) {
         while self.credit > 0.0 {
             let before = self.sim.trace().visible_count();
-            let phase = linger.then(|| view::simple_seq(&self.sim));
+            let phase = linger.then(|| view::telling_seq(&self.sim));
             if self.sim.run_until(until, 1) {
                 return;
             }
             self.credit -= (self.sim.trace().visible_count() - before) as f64;
-            if phase.is_some_and(|phase| phase != view::simple_seq(&self.sim)) {
+            if phase.is_some_and(|phase| view::telling_seq(&self.sim) > phase) {
                 self.credit -= LINGER;
             }
         }

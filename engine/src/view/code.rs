@@ -32,10 +32,16 @@ pub fn simple(simulation: &Simulation, selected: Option<&ObjectKey>) -> SimpleVi
     view
 }
 
-/// The trace event that the shown loop's newest phase was filled from; it changes with every phase.
-pub fn simple_seq(simulation: &Simulation) -> u64 {
-    let shown = simulation.loops().iter().find(|it| &*it.name == SHOWN);
-    shown.map_or(0, |it| it.cells.iter().flatten().map(|cell| cell.seq.0).max().unwrap_or(0))
+/// The trace event of the shown loop's newest phase, where its turn found a difference: what is worth a longer look. 0
+/// where it found none, as in most turns.
+pub fn telling_seq(simulation: &Simulation) -> u64 {
+    let Some(it) = simulation.loops().iter().find(|it| &*it.name == SHOWN) else { return 0 };
+    let differs = |cell: &Cell| replicaset::observed(&cell.facts).is_some_and(|(want, active)| want != active);
+    if !it.cells[0].as_ref().is_some_and(differs) {
+        return 0;
+    }
+    let cells = it.cells.iter().flatten().filter(|cell| !replicaset::is_report(&cell.facts));
+    cells.map(|cell| cell.seq.0).max().unwrap_or(0)
 }
 
 /// Fills the four lines from the loop's last turn.

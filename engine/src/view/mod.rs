@@ -18,7 +18,7 @@ mod workloads;
 mod yaml;
 
 pub use causes::{event, events, why};
-pub use code::{simple, simple_seq};
+pub use code::{simple, telling_seq};
 pub use frame::{announce, frame};
 pub use inspect::inspect;
 pub use model::*;
