@@ -3,11 +3,11 @@ use loopscope_engine::world::Scenario;
 use web_sys::Element;
 
 use crate::parts::{
-    announcer, dock, help_dialog, inspector, jump, loops, map, shortcuts, title_bar, toasts, transport_bar,
+    announcer, dock, help_dialog, inspector, jump, loops, map, shortcuts, simple, title_bar, toasts, transport_bar,
 };
 use crate::platform;
 use crate::session::{Part, Session};
-use crate::ui::{self, State};
+use crate::ui::{self, State, when};
 
 /// The whole page around one simulation.
 #[component]
@@ -32,22 +32,32 @@ fn page(session: Session, help_open: State<bool>) -> ui::View {
         Part::Manifest => "manifest",
         Part::Events => "events",
     };
+    let is_simple = move || session.is_simple.get();
+    let frame = move || if is_simple() { "plain" } else { "frame" };
     ui::view! {
         <a class="skip" href="#map">"Skip to simulation"</a>
-        <div class="frame" data-part=part>
+        <div class=frame data-part=part>
             {title_bar(help_open)}
-            {jump()}
-            <main class="stage">
-                {loops()}
-                {map()}
-            </main>
-            {inspector()}
+            {when(is_simple, simple)}
+            {when(move || !is_simple(), workspace)}
             {transport_bar()}
-            {dock()}
+            {when(move || !is_simple(), dock)}
         </div>
         {toasts()}
         {announcer()}
         {help_dialog(help_open)}
+    }
+}
+
+/// What the workspace has above the transport bar.
+fn workspace() -> ui::View {
+    ui::view! {
+        {jump()}
+        <main class="stage">
+            {loops()}
+            {map()}
+        </main>
+        {inspector()}
     }
 }
 

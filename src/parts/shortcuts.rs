@@ -4,7 +4,7 @@ use crate::session::{Part, Session};
 use crate::ui::State;
 
 /// One shortcut as the help dialog lists it.
-pub const KEYS: [(&str, &str); 15] = [
+pub const KEYS: [(&str, &str); 16] = [
     ("Space, K", "Play or pause"),
     ("→, .", "Next event"),
     ("Shift+→", "Next act of a loop"),
@@ -17,6 +17,7 @@ pub const KEYS: [(&str, &str); 15] = [
     ("E", "Edit the manifest"),
     ("I", "Go to the inspector"),
     ("T", "Map as a table"),
+    ("V", "Simple view or workspace"),
     ("D", "Dark or light theme"),
     ("Esc", "Pause"),
     ("?", "This help"),
@@ -56,14 +57,17 @@ fn handle(session: Session, key: &Key, help_open: State<bool>) -> bool {
         "[" => session.set_speed(speed.saturating_sub(1)),
         "]" => session.set_speed(speed + 1),
         "e" | "E" => {
-            session.focus.open(Part::Manifest);
+            session.open(Part::Manifest);
             platform::next_frame(|| platform::focus_by_id("editor"));
         }
         "i" | "I" => {
-            session.focus.open(Part::Inspect);
+            session.open(Part::Inspect);
             platform::next_frame(|| platform::focus_by_id("h-insp"));
         }
-        "t" | "T" => session.board.table.put(!session.board.table.get_untracked()),
+        "t" | "T" if !session.is_simple.get_untracked() => {
+            session.board.table.put(!session.board.table.get_untracked())
+        }
+        "v" | "V" => session.show_simple(!session.is_simple.get_untracked()),
         "d" | "D" => platform::click("theme"),
         "?" => help_open.set(true),
         "Escape" => session.pause(),

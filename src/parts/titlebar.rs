@@ -103,6 +103,8 @@ fn counts(slots: &[PodClass]) -> String {
 }
 
 fn tools(help_open: State<bool>) -> View {
+    let session = session();
+    let simple = session.is_simple;
     let dark = State::new(platform::theme_is_dark());
     let switch = move |_: Event| {
         let now_dark = !platform::theme_is_dark();
@@ -111,6 +113,9 @@ fn tools(help_open: State<bool>) -> View {
     };
     view! {
         <div class="tools" role="toolbar" aria-label="Tools">
+            <button class="btn" type="button" title="Simple view or workspace (V)" on:click={move |_| session.show_simple(!simple.get_untracked())}>
+                {move || if simple.get() { "Open the workspace" } else { "Simple view" }}
+            </button>
             <button
                 id="theme" class="btn btn-quiet" type="button" title="Dark theme (D)" aria-label="Dark theme"
                 aria-pressed={move || yes(dark.get())} on:click=switch

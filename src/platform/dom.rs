@@ -1,7 +1,7 @@
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Element, Event, HtmlElement, HtmlTextAreaElement};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Element, Event, HtmlElement, HtmlTextAreaElement, Url};
 
 fn root() -> Option<Element> {
     document().document_element()
@@ -67,6 +67,28 @@ pub fn set_theme(dark: bool) {
         let _ = root.set_attribute("data-theme", theme);
     }
     super::save("theme", theme);
+}
+
+/// The simple view is shown: the page's first script has read that from the address, or from what is remembered.
+pub fn view_is_simple() -> bool {
+    root().and_then(|root| root.get_attribute("data-view")).as_deref() != Some("workspace")
+}
+
+/// Remembers which view is shown, and puts it into the address.
+pub fn set_view(simple: bool) {
+    let view = if simple { "simple" } else { "workspace" };
+    if let Some(root) = root() {
+        let _ = root.set_attribute("data-view", view);
+    }
+    super::save("view", view);
+    let _ = put_into_address("v", view);
+}
+
+fn put_into_address(name: &str, value: &str) -> Result<(), JsValue> {
+    let location = document().location().ok_or(JsValue::NULL)?;
+    let url = Url::new(&location.href()?)?;
+    url.search_params().set(name, value);
+    window().history()?.replace_state_with_url(&JsValue::NULL, "", Some(&url.href()))
 }
 
 /// Presses a button of the page.

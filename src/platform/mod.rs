@@ -9,7 +9,7 @@ mod storage;
 
 pub use dom::{
     active_element, click, file_text, focus, focus_by_id, is_near_end, is_page_fixed, is_shown, is_text_field,
-    next_frame, select_range, set_theme, theme_is_dark,
+    next_frame, select_range, set_theme, set_view, theme_is_dark, view_is_simple,
 };
 pub use failure::install_panic_card;
 pub use keys::{Key, on_window_key};

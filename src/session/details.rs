@@ -64,7 +64,7 @@ impl Session {
     pub fn select(self, key: ObjectKey) {
         self.focus.selected.put(Some(key));
         self.focus.event.put(None);
-        self.refresh_details();
+        self.refresh();
         self.show_inspector();
     }
 
@@ -77,10 +77,6 @@ impl Session {
 
     pub fn close_event(self) {
         self.focus.event.put(None);
-    }
-
-    fn refresh_details(self) {
-        self.with_core(|core| core.show_details(self, crate::platform::wall_ms(), true));
     }
 
     /// On a narrow screen the inspector is behind a tab.

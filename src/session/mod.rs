@@ -15,7 +15,7 @@ use leptos::prelude::*;
 use loopscope_engine::view;
 use loopscope_engine::world::{Scenario, Simulation};
 
-use crate::platform::{Raf, wall_ms};
+use crate::platform::{Raf, set_view, view_is_simple, wall_ms};
 use lights::Lights;
 use show::Registry;
 
@@ -72,6 +72,8 @@ pub struct Session {
     core: StoredValue<Core, LocalStorage>,
     raf: StoredValue<Option<Raf>, LocalStorage>,
     pub scenario: StoredValue<String>,
+    /// The simple view is shown, not the workspace.
+    pub is_simple: State<bool>,
     pub transport: Transport,
     pub board: Board,
     pub focus: Focus,
@@ -106,6 +108,7 @@ impl Session {
             core: StoredValue::new_local(core),
             raf: StoredValue::new_local(None),
             scenario: StoredValue::new(name),
+            is_simple: State::new(view_is_simple()),
             transport: Transport::new(),
             board: Board::new(),
             focus: Focus::new(selected),
@@ -125,6 +128,21 @@ impl Session {
             core.show(self, wall_ms());
             core.show_details(self, wall_ms(), true);
         });
+    }
+
+    /// Changes to the simple view, or to the workspace. Whatever runs goes on.
+    pub fn show_simple(self, simple: bool) {
+        set_view(simple);
+        self.is_simple.put(simple);
+        self.refresh();
+    }
+
+    /// Brings a part of the workspace to the front wherever it may be hidden.
+    pub fn open(self, part: Part) {
+        if self.is_simple.get_untracked() {
+            self.show_simple(false);
+        }
+        self.focus.open(part);
     }
 
     /// Runs `body` on the core, unless the page is being taken down.

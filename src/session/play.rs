@@ -1,5 +1,6 @@
 use leptos::prelude::*;
 use loopscope_engine::sim::{Millis, Time};
+use loopscope_engine::view;
 
 use super::{Core, Pace, SPEEDS, Session, Tone};
 use crate::platform::wall_ms;
@@ -10,6 +11,8 @@ const BUDGET_MS: f64 = 5.0;
 const CHUNK: usize = 200;
 /// So much virtual time is searched for the next event or change.
 const PATIENCE: Millis = Millis(900_000);
+/// A phase of the simple view's loop that is worth a longer look stays for the time of so many events.
+const LINGER: f64 = 19.0;
 /// What is said when that much time passed for nothing.
 const NOTHING: &str = "15 min went by and nothing changed";
 /// A frame never counts for more than this, so that a page that was hidden does not leap.
@@ -17,7 +20,7 @@ const LONGEST_FRAME_MS: f64 = 100.0;
 
 impl Core {
     /// Runs the engine up to the instant that the wall time stands for, as far as the budget goes.
-    fn advance(&mut self, wall: f64, pace: Pace) -> bool {
+    fn advance(&mut self, wall: f64, pace: Pace, linger: bool) -> bool {
         let passed = self.last_wall.map_or(0.0, |last| (wall - last).clamp(0.0, LONGEST_FRAME_MS));
         self.last_wall = Some(wall);
         let factor = match pace {
@@ -30,7 +33,7 @@ impl Core {
         let until = Time(self.sim.now().0 + whole as u64);
         if let Pace::Readable(per_second) = pace {
             self.credit = (self.credit + passed * per_second / 1000.0).min(1.0);
-            self.advance_readably(until);
+            self.advance_readably(until, linger);
             return true;
         }
         let began = wall_ms();
@@ -42,14 +45,19 @@ impl Core {
         true
     }
 
-    /// Stops short of the instant while there is more to see than can be read.
-    fn advance_readably(&mut self, until: Time) {
+    /// Stops short of the instant while there is more to see than can be read. Where one is to `linger`, a
+    /// phase of the shown loop that tells of a difference counts for many events.
+    fn advance_readably(&mut self, until: Time, linger: bool) {
         while self.credit > 0.0 {
             let before = self.sim.trace().visible_count();
+            let phase = linger.then(|| view::telling_seq(&self.sim));
             if self.sim.run_until(until, 1) {
                 return;
             }
             self.credit -= (self.sim.trace().visible_count() - before) as f64;
+            if phase.is_some_and(|phase| view::telling_seq(&self.sim) > phase) {
+                self.credit -= LINGER;
+            }
         }
     }
 }
@@ -65,8 +73,9 @@ impl Session {
             return false;
         }
         let pace = self.pace();
+        let linger = self.is_simple.get_untracked();
         self.with_core(|core| {
-            let kept_up = core.advance(wall, pace);
+            let kept_up = core.advance(wall, pace, linger);
             self.transport.behind.put(!kept_up);
             core.show(self, wall);
             core.show_details(self, wall, false);

@@ -141,6 +141,11 @@ impl Core {
             self.loops_at = wall;
             self.show_loops(board, frame.loops, frame.now_ms, wall, playing);
         }
+        if session.is_simple.get_untracked() {
+            let simple = session.focus.selected.with_untracked(|key| view::simple(&self.sim, key.as_ref()));
+            board.code_lit.put(self.lights.of_code(&simple, wall, playing));
+            board.simple.put(simple);
+        }
         self.registry.show_map(board, frame.map);
     }
 

@@ -4,7 +4,7 @@ use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
     CauseLink, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, PodRow,
-    StoreView, Summary,
+    SimpleView, StoreView, Summary,
 };
 
 use crate::ui::{SharedState, State};
@@ -98,6 +98,9 @@ pub struct Board {
     pub table: State<bool>,
     /// The pod that Tab leads to.
     pub rover: State<Option<Uid>>,
+    /// The loop of the simple view, while that is shown, and which of its phases shine.
+    pub simple: State<SimpleView>,
+    pub code_lit: State<[bool; 3]>,
     /// Something has been deleted or broken on purpose, so that nobody needs to be told how.
     pub meddled: State<bool>,
 }
@@ -127,6 +130,8 @@ impl Board {
             compact: State::new(false),
             table: State::new(false),
             rover: State::new(None),
+            simple: State::new(SimpleView::default()),
+            code_lit: State::new([false; 3]),
             meddled: State::new(false),
         }
     }

@@ -23,6 +23,9 @@ const flags = [
   '--disable-sync',
 ];
 
+/** The address of the workspace: a first visit opens the simple view. */
+export const workspace = '?v=workspace';
+
 /** How long anything on the page may take before a test gives up. */
 export const patience = 20_000;
 
@@ -98,13 +101,13 @@ function sharedBrowser() {
 }
 
 /**
- * A test on a fresh page. Options: `mount`, `path` (added to the address), `allow` (patterns of console lines
+ * A test on a fresh page, in the workspace. Options: `mount`, `path` (in place of `?v=workspace`), `allow` (patterns of console lines
  * that the test provokes), and any option of a Playwright context. The body gets `{ page, lab, url, context,
  * browser, problems }`. Run one file by hand with `node --test tests/e2e/NAME.test.mjs`.
  */
 export function labTest(name, options, body) {
   if (typeof options === 'function') [options, body] = [{}, options];
-  const { mount = '/', path = '', ...page } = options;
+  const { mount = '/', path = workspace, ...page } = options;
   return test(name, { timeout: 6 * patience }, async () => {
     const server = await startServer(mount);
     try {

@@ -1,7 +1,7 @@
 // `cargo xtask shots`: the page at three sizes in both colour schemes, into target/shots/: as it is first seen, and
 // with every pod and node state on it.
 import { mkdirSync } from 'node:fs';
-import { launchBrowser, openPage, startServer } from './harness.mjs';
+import { launchBrowser, openPage, startServer, workspace } from './harness.mjs';
 import { everyState, podOn } from './states.mjs';
 
 const folder = process.env.LOOPSCOPE_SHOTS ?? 'target/shots';
@@ -12,13 +12,25 @@ const sizes = [
 ];
 const settle = 500;
 
-async function picture({ page, lab }, name) {
+async function picture({ page, lab }, name, options = {}) {
   await page.waitForTimeout(settle);
   const path = `${folder}/${name}.png`;
-  await page.screenshot({ path });
+  await page.screenshot({ path, ...options });
   console.log(path);
   const wide = await lab.sidewaysOverflow();
   if (wide > 0) console.log(`  note: ${wide} px wider than the window`);
+}
+
+/** The simple view at the moment of the step that replaces a pod, whole. */
+async function healing(opened, name) {
+  const { page, lab } = opened;
+  await lab.converge();
+  await lab.button('Delete a pod').click();
+  const step = page.getByRole('region', { name: 'The same as code' }).getByRole('listitem').last();
+  await lab.press('Next act', async () => /create 1 pod/.test(await step.innerText()));
+  await page.waitForTimeout(9_000); // the messages leave
+  await page.evaluate(() => scrollTo(0, 0));
+  await picture(opened, `${name}-healing`, { fullPage: true });
 }
 
 mkdirSync(folder, { recursive: true });
@@ -28,20 +40,18 @@ let failed = false;
 try {
   for (const [width, height] of sizes) {
     for (const colorScheme of ['light', 'dark']) {
-      const opened = await openPage(browser, server.url, { viewport: { width, height }, colorScheme });
-      await opened.lab.ready();
-      await opened.page.waitForTimeout(settle);
-      const file = `${folder}/${width}x${height}-${colorScheme}.png`;
-      await opened.page.screenshot({ path: file });
-      console.log(file);
-      const wide = await opened.lab.sidewaysOverflow();
-      if (wide > 0) console.log(`  note: ${wide} px wider than the window`);
-      for (const problem of opened.problems) console.error(`  ${problem}`);
-      failed ||= opened.problems.length > 0;
-      await opened.context.close();
+      for (const [name, address, prepare] of [['simple', '', healing], ['workspace', workspace, undefined]]) {
+        const opened = await openPage(browser, server.url + address, { viewport: { width, height }, colorScheme });
+        await opened.lab.ready();
+        await picture(opened, `${name}-${width}x${height}-${colorScheme}`);
+        await prepare?.(opened, `${name}-${width}x${height}-${colorScheme}`);
+        for (const problem of opened.problems) console.error(`  ${problem}`);
+        failed ||= opened.problems.length > 0;
+        await opened.context.close();
+      }
     }
   }
-  const opened = await openPage(browser, server.url);
+  const opened = await openPage(browser, server.url + workspace);
   await opened.lab.ready();
   await everyState(opened.lab);
   await podOn(opened.lab, 'buggy').click();

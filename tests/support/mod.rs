@@ -18,6 +18,8 @@ impl Page {
     }
 
     pub async fn of(scenario: Scenario) -> Self {
+        // As the page's first script does when the address asks for it.
+        document().document_element().unwrap().set_attribute("data-view", "workspace").unwrap();
         let root: HtmlElement = document().create_element("div").unwrap().unchecked_into();
         document().body().unwrap().append_child(&root).unwrap();
         let mounted = mount_to(root.clone(), move || view! { <App scenario/> });

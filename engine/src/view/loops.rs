@@ -91,7 +91,7 @@ fn loop_row(simulation: &Simulation, id: LoopIndex, it: &Loop, is_up: bool, is_c
     }
 }
 
-fn phase_cell(cell: &Cell, is_in_flight: bool) -> PhaseCell {
+pub fn phase_cell(cell: &Cell, is_in_flight: bool) -> PhaseCell {
     let mut detail = cell.facts.detail.as_ref().map(ToString::to_string).unwrap_or_default();
     let mut append = |text: &str| {
         if !detail.is_empty() {

@@ -4,6 +4,7 @@
 //! playing show the same.
 
 mod causes;
+mod code;
 mod compare;
 mod frame;
 mod inspect;
@@ -17,6 +18,7 @@ mod workloads;
 mod yaml;
 
 pub use causes::{event, events, why};
+pub use code::{simple, telling_seq};
 pub use frame::{announce, frame};
 pub use inspect::inspect;
 pub use model::*;

@@ -147,6 +147,35 @@ pub struct LoopRow {
     pub is_down: bool,
 }
 
+/// One line of the loop as code, with what its last turn put into it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CodeLine {
+    /// `**3**`, `**3 − 2 = +1**`, `create **1** pod`; empty until the turn gets there.
+    pub value: Phrase,
+    /// Where that comes from, or what it means.
+    pub note: String,
+}
+
+/// One loop as four lines of code, and what a newcomer may do to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SimpleView {
+    pub of: Option<LoopId>,
+    /// What is desired, what there is, whether they differ, the step.
+    pub lines: [CodeLine; 4],
+    /// The trace events that Observe, Diff and the step were filled from; 0 where the turn has not got so far.
+    pub seqs: [u64; 3],
+    /// The phase under way. Writing a status is no step, and lights none.
+    pub lit: Option<Phase>,
+    /// What is scaled, and to how many.
+    pub target: Option<ObjectKey>,
+    pub replicas: i32,
+    /// The pod to delete.
+    pub victim: Option<ObjectKey>,
+    /// The node to break, or the one that is broken.
+    pub node: String,
+    pub is_broken: bool,
+}
+
 /// One sentence about the newest event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NowLine {

@@ -3,8 +3,9 @@ use loopscope_engine::view::{CompareRow, Edit};
 use web_sys::{Event, HtmlInputElement};
 
 use super::part;
-use crate::atoms::{icon, phrase};
-use crate::session::{Session, Tone, session};
+use crate::atoms::phrase;
+use crate::parts::stepper;
+use crate::session::session;
 use crate::ui::{Content, Derived, View, each, memo, view, when};
 
 /// What is wanted beside what is, field by field.
@@ -47,7 +48,10 @@ fn line(first: CompareRow, rows: Derived<Vec<CompareRow>>) -> View {
     });
     let edit_now = memo(move || row.with(|row| row.edit.clone()));
     let want = match edit {
-        Some(Edit::Replicas(_)) => stepper(edit_now),
+        Some(Edit::Replicas(_)) => {
+            let now = memo(move || edit_now.with(|it| if let Some(Edit::Replicas(n)) = it { *n } else { 0 }));
+            stepper(now, |session| session.focus.selected.get_untracked())
+        }
         Some(Edit::Image { .. }) => image_field(edit_now),
         None => (move || row.with(|row| phrase(&row.want))).content(),
     };
@@ -59,46 +63,6 @@ fn line(first: CompareRow, rows: Derived<Vec<CompareRow>>) -> View {
             <td class="is">{move || row.with(|row| phrase(&row.is))}</td>
             <td class=differs>{move || row.with(|row| row.differs.clone())}</td>
         </tr>
-    }
-}
-
-/// `spec.replicas` of the selected object, as a number with a button at each side.
-fn stepper(edit: Derived<Option<Edit>>) -> View {
-    let session = session();
-    let now = move || match edit.get() {
-        Some(Edit::Replicas(n)) => n,
-        _ => 0,
-    };
-    let change = move |event: Event| {
-        let input: HtmlInputElement = event_target(&event);
-        if let Ok(n) = input.value().trim().parse::<i32>() {
-            scale(session, n);
-        } else {
-            session.toast("spec.replicas: expected a whole number", Tone::Error);
-        }
-        // Refused: the field shows again what is wanted.
-        input.set_value(&untrack(now).to_string());
-    };
-    view! {
-        <div class="step" role="group" aria-label="spec.replicas">
-            <button
-                type="button" aria-label="One replica fewer" disabled={move || now() <= 0}
-                on:click={move |_| scale(session, untrack(now) - 1)}
-            >{icon("i i12", "#i-minus")}</button>
-            <input
-                type="text" inputmode="numeric" size="4" autocomplete="off" aria-label="Replicas"
-                prop:value={move || now().to_string()} on:change=change
-            />
-            <button type="button" aria-label="One replica more" on:click={move |_| scale(session, untrack(now) + 1)}>
-                {icon("i i12", "#i-plus")}
-            </button>
-        </div>
-    }
-}
-
-fn scale(session: Session, replicas: i32) {
-    if let Some(key) = session.focus.selected.get_untracked() {
-        session.scale(key, replicas);
     }
 }
 

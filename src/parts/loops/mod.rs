@@ -7,7 +7,7 @@ use loopscope_engine::world::Command;
 use crate::atoms::{icon, phrase, yes};
 use crate::session::{LoopEntry, session};
 use crate::ui::{Content, View, each, memo, view};
-use row::loop_row;
+pub use row::loop_row;
 
 pub fn loops() -> View {
     let board = session().board;
@@ -35,7 +35,7 @@ pub fn loops() -> View {
 }
 
 /// The sentence of now; before anything happened, what to do.
-fn now() -> View {
+pub fn now() -> View {
     let session = session();
     let started = session.transport.started;
     let invitation = move || {
@@ -50,6 +50,9 @@ fn now() -> View {
                 let seq = now.seq;
                 let because = (!now.because.is_empty()).then(|| {
                     let text = now.because.clone();
+                    if session.is_simple.get_untracked() {
+                        return view! { <span class="sub">{text}</span> };
+                    }
                     view! {
                         <button class="because sub" type="button" title="Show why" on:click={move |_| session.select_event(seq)}>
                             {text}

@@ -22,27 +22,36 @@ pub fn map() -> View {
         let pods = plural(board.n_pods.get(), "pod", "pods");
         [pods.as_str(), ", ", plural(board.nodes.with(Vec::len), "node", "nodes").as_str()].concat()
     };
+    let simple = session.is_simple.get_untracked();
+    let is_table = move || !simple && board.table.get();
     let is_empty = move || board.n_pods.get() == 0;
     view! {
         <section class="map" id="map" tabindex="-1" aria-labelledby="h-map">
             <div class="panel-h">
                 <h2 class="h" id="h-map">"Map"</h2><span class="sub map-count">{counts}</span>
                 <ul class="legend" aria-label="Pods by state">{move || board.counts.with(legend)}</ul>
-                <span class="sub map-hint">{move || hint(session)}</span>
-                <div class="map-acts">
-                    <button class="btn btn-s btn-quiet" type="button" on:click={move |_| session.add_node()}>
-                        {icon("i i12", "#i-plus")}"Add node"
-                    </button>
-                    <button
-                        class="btn btn-s btn-quiet" type="button" title="Show as table (T)" aria-pressed={move || yes(board.table.get())}
-                        on:click={move |_| board.table.put(!board.table.get_untracked())}
-                    >"Table"</button>
-                </div>
+                {(!simple).then(|| acts(session))}
             </div>
             {when(is_empty, empty)}
-            {when(move || board.table.get(), table::table)}
-            {when(move || !board.table.get(), move || tiles(session, list))}
+            {when(is_table, table::table)}
+            {when(move || !is_table(), move || tiles(session, list))}
         </section>
+    }
+}
+
+fn acts(session: Session) -> View {
+    let board = session.board;
+    view! {
+        <span class="sub map-hint">{move || hint(session)}</span>
+        <div class="map-acts">
+            <button class="btn btn-s btn-quiet" type="button" on:click={move |_| session.add_node()}>
+                {icon("i i12", "#i-plus")}"Add node"
+            </button>
+            <button
+                class="btn btn-s btn-quiet" type="button" title="Show as table (T)" aria-pressed={move || yes(board.table.get())}
+                on:click={move |_| board.table.put(!board.table.get_untracked())}
+            >"Table"</button>
+        </div>
     }
 }
 
@@ -73,7 +82,7 @@ fn empty() -> View {
     let session = session();
     let asked = move || session.board.summary.with(|it| it.want > 0);
     let open = move |_: Event| {
-        session.focus.open(Part::Manifest);
+        session.open(Part::Manifest);
         crate::platform::next_frame(|| crate::platform::focus_by_id("editor"));
     };
     view! {

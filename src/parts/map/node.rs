@@ -4,7 +4,7 @@ use loopscope_engine::world::Command;
 use super::pod::pod_view;
 use crate::atoms::{icon, icon_of, plural, pod_class_name, pod_icon};
 use crate::session::{NodeEntry, PodEntry, session};
-use crate::ui::{State, View, each, memo, view, when};
+use crate::ui::{Content, State, View, each, memo, view, when};
 
 /// One node: what it has room for, and its pods.
 pub fn node_view(node: NodeEntry) -> View {
@@ -72,16 +72,25 @@ fn head(card: State<NodeCard>) -> View {
             false => session.meddle(Command::StopNode { node: name.clone() }),
         }
     };
+    let simple = session.is_simple.get_untracked();
+    let title = match simple {
+        true => name.content(),
+        false => view! {
+            <button class="link" type="button" title="Inspect the node" on:click={move |_| session.select(key.clone())}>{name}</button>
+        },
+    };
     view! {
         <div class="node-h">
-            <h3><button class="link" type="button" title="Inspect the node" on:click={move |_| session.select(key.clone())}>{name}</button></h3>
+            <h3>{title}</h3>
             <span class="tag grow">
                 {icon_of(|| "i i12", node_shape(card))}<span class="clip">{move || card.with(|it| it.word.clone())}</span>
             </span>
             {when(move || session.board.compact.get(), move || worst(card))}
-            <button class="btn btn-s btn-quiet node-switch" type="button" aria-label=label on:click=switch>
-                {icon("i i12", "#i-power")}<span>{verb}</span>
-            </button>
+            {(!simple).then(|| view! {
+                <button class="btn btn-s btn-quiet node-switch" type="button" aria-label=label on:click=switch>
+                    {icon("i i12", "#i-power")}<span>{verb}</span>
+                </button>
+            })}
         </div>
     }
 }

@@ -15,7 +15,7 @@ use super::{CONTROLLER_MANAGER, Recorder};
 use crate::api::{Kind, Labels, Object, ObjectKey, Pod, ReplicaSet, condition};
 use crate::apiserver::{Change, ChangeKind, DeleteOptions, Objects, Request, Verb};
 use crate::client::{
-    Action, Arg, Context, Expectations, Next, Outcome, Reconciler, Step, Stepped, Wakeup, observe_pod_of,
+    Action, Arg, Context, Expectations, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup, observe_pod_of,
 };
 use crate::note;
 use crate::sim::{Millis, Time};
@@ -151,11 +151,11 @@ fn diff(turn: &mut Turn) -> Stepped {
     }
     if !seen.may_act {
         turn.stage = Stage::Status;
-        let facts: crate::client::Facts = note!("waits for its own writes").into();
+        let facts: Facts = note!("waits for its own writes").into();
         return Step::Diff(facts.with(note!("the cache has not shown them yet"))).into();
     }
     turn.stage = if missing == 0 { Stage::Status } else { Stage::Act };
-    let facts: crate::client::Facts = match missing {
+    let facts: Facts = match missing {
         0 => note!("**{} = {}**", want, active).into(),
         n if n > 0 => note!("**{} − {} = +{}**", want, active, n).into(),
         n => note!("**{} − {} = −{}**", want, active, -n).into(),
@@ -191,7 +191,7 @@ impl ReplicaSetController {
         turn.stage = if claims.is_empty() { Stage::Diff } else { Stage::Claim };
         let may_act = self.expectations.are_met(key, context);
         turn.seen = Some(Seen { set: Rc::clone(set), input, claims, may_act });
-        let facts: crate::client::Facts = facts.into();
+        let facts: Facts = facts.into();
         Step::Observe(facts.with(detail)).into()
     }
 
@@ -217,7 +217,7 @@ impl ReplicaSetController {
         self.expectations.expect_deletions(key, victims.iter().map(|pod| pod.metadata.uid), context.now);
         let actions = victims.iter().map(delete_pod).collect();
         let (count, noun) = pod_count(victims.len());
-        let facts: crate::client::Facts = note!("delete **{}** {}", count, noun).into();
+        let facts: Facts = note!("delete **{}** {}", count, noun).into();
         let first = victims.first().map(|pod| Arg::Short(pod.metadata.name.clone())).unwrap_or(Arg::Word(""));
         let facts = facts.with(note!("DELETE pods, first {}", first));
         turn.stage = Stage::Deleting(victims);
@@ -332,13 +332,13 @@ fn finish(turn: &Turn, refused: Option<String>) -> Stepped {
     Step::Done(next).into()
 }
 
-fn status_action(turn: &Turn) -> Option<(crate::client::Facts, Action)> {
+fn status_action(turn: &Turn) -> Option<(Facts, Action)> {
     let seen = turn.seen.as_ref()?;
     let status = calculate_status(&seen.set, &seen.input, turn.failure.as_deref());
     if status == seen.set.status {
         return None;
     }
-    let facts: crate::client::Facts =
+    let facts: Facts =
         note!("write status: **{}** replicas, **{}** ready", status.replicas, status.ready_replicas).into();
     let facts = facts.with(note!("PUT replicasets/status, {} stopping", seen.input.terminating));
     let mut set = Rc::clone(&seen.set);
@@ -353,7 +353,7 @@ fn create_batch(turn: &mut Turn, size: usize, left: usize) -> Stepped {
     let actions = (0..batch).map(|_| create_pod(&seen.set)).collect();
     turn.stage = Stage::Creating { batch, left: left - batch };
     let (count, noun) = pod_count(batch);
-    let facts: crate::client::Facts = note!("create **{}** {}", count, noun).into();
+    let facts: Facts = note!("create **{}** {}", count, noun).into();
     let facts = match left - batch {
         0 => facts.with(note!("POST pods")),
         rest => facts.with(note!("POST pods, {} more after these", rest)),
@@ -380,6 +380,19 @@ fn related_pods(cache: &Objects, set: &ReplicaSet) -> Vec<Rc<Pod>> {
     let siblings: Vec<&Rc<ReplicaSet>> = cache.controlled_by(owner.uid).filter_map(Object::as_replica_set).collect();
     let selected = |labels: &Labels| siblings.iter().any(|sibling| sibling.spec.selector.matches(labels));
     cache.pods_labeled(&set.metadata.namespace, selected).filter(|pod| pod.is_active()).cloned().collect()
+}
+
+/// What a turn's Observe said: how many pods are wanted, and how many count.
+pub fn observed(facts: &Facts) -> Option<(i64, i64)> {
+    match facts.text.args.as_slice() {
+        [Arg::Int(want), Arg::Int(active)] => Some((*want, *active)),
+        _ => None,
+    }
+}
+
+/// Whether an Act only says how things are.
+pub fn is_report(facts: &Facts) -> bool {
+    facts.text.text.starts_with("write status")
 }
 
 /// Whether a ReplicaSet says that it cannot create or delete pods.
