@@ -41,7 +41,7 @@ impl Lights {
         if self.rows.len() <= at {
             self.rows.resize_with(at + 1, || None);
         }
-        let held = self.rows[at].get_or_insert_with(|| Held { seen: seqs, until: [0.0; 3] });
+        let held = self.rows[at].get_or_insert(Held { seen: seqs, until: [0.0; 3] });
         held.lit(seqs, row.lit, wall, playing)
     }
 
