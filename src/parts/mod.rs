@@ -2,6 +2,7 @@
 
 mod announcer;
 mod curve;
+mod deeds;
 mod dock;
 mod events;
 mod help;
@@ -10,6 +11,9 @@ mod jump;
 mod loops;
 mod manifest;
 mod map;
+mod palette;
+mod rove;
+mod sheet;
 mod shortcuts;
 mod titlebar;
 mod toasts;
@@ -17,6 +21,7 @@ mod transport;
 
 pub use announcer::announcer;
 pub use curve::curve_view;
+pub use deeds::Sheets;
 pub use dock::dock;
 pub use events::events_pane;
 pub use help::help_dialog;
@@ -25,6 +30,7 @@ pub use jump::jump;
 pub use loops::loops;
 pub use manifest::manifest_pane;
 pub use map::map;
+pub use palette::palette;
 pub use shortcuts::shortcuts;
 pub use titlebar::title_bar;
 pub use toasts::toasts;

@@ -13,6 +13,7 @@ pub fn title_bar(help_open: State<bool>) -> View {
     let session = session();
     view! {
         <header class="bar">
+            <a class="skip" href="#map">"Skip to simulation"</a>
             <h1 class="brand">{icon("i i20", "#brand")}<span>"Loopscope"</span></h1>
             <div class="bar-mid">
                 <p class="scenario">{session.scenario.get_value()}</p>
@@ -110,7 +111,7 @@ fn tools(help_open: State<bool>) -> View {
         dark.set(now_dark);
     };
     view! {
-        <div class="tools" role="toolbar" aria-label="Tools">
+        <div class="tools" role="group" aria-label="Tools">
             <button
                 id="theme" class="btn btn-quiet" type="button" title="Dark theme (D)" aria-label="Dark theme"
                 aria-pressed={move || yes(dark.get())} on:click=switch

@@ -55,8 +55,15 @@ pub fn legend(counts: &Counts) -> View {
     counts.iter().map(item).collect()
 }
 
+/// Where there are pods, Tab leads to one of those, and arrows from there to the nodes' buttons.
+pub fn node_stop() -> impl Fn() -> &'static str + Copy {
+    let rover = session().board.rover;
+    move || if rover.with(Option::is_some) { "-1" } else { "0" }
+}
+
 fn head(card: State<NodeCard>) -> View {
     let session = session();
+    let stop = node_stop();
     let name = card.with_untracked(|it| it.key.name.to_string());
     let key = card.with_untracked(|it| it.key.clone());
     let is_stopped = memo(move || card.with(|it| it.faults.is_stopped));
@@ -74,12 +81,12 @@ fn head(card: State<NodeCard>) -> View {
     };
     view! {
         <div class="node-h">
-            <h3><button class="link" type="button" title="Inspect the node" on:click={move |_| session.select(key.clone())}>{name}</button></h3>
+            <h3><button class="link" type="button" tabindex=stop title="Inspect the node" on:click={move |_| session.select(key.clone())}>{name}</button></h3>
             <span class="tag grow">
                 {icon_of(|| "i i12", node_shape(card))}<span class="clip">{move || card.with(|it| it.word.clone())}</span>
             </span>
             {when(move || session.board.compact.get(), move || worst(card))}
-            <button class="btn btn-s btn-quiet node-switch" type="button" aria-label=label on:click=switch>
+            <button class="btn btn-s btn-quiet node-switch" type="button" tabindex=stop aria-label=label on:click=switch>
                 {icon("i i12", "#i-power")}<span>{verb}</span>
             </button>
         </div>
