@@ -51,11 +51,22 @@ fn label(row: State<PodRow>) -> View {
         _ => "dial",
     };
     view! {
-        <span class="mono"><i>{move || row.with(|row| row.stem.clone())}</i>{move || row.with(|row| row.tail.clone())}</span>
+        <span class="mono">
+            <i>{move || row.with(|row| row.stem.trim_end_matches('…').to_owned())}</i>
+            {move || row.with(|row| elided(row).map(|text| view! { <s>{text}</s> }))}
+            {move || row.with(|row| row.tail.clone())}
+        </span>
         " "
         <span class="pod-word">
             {when(move || countdown().is_some(), move || dial(countdown, ends))}
             {move || row.with(|row| row.word.clone())}
         </span>
     }
+}
+
+/// The middle of the name, for which the sheet draws dots: what is seen is then part of what is said.
+fn elided(row: &PodRow) -> Option<String> {
+    let stem = row.stem.strip_suffix('…')?;
+    let middle = row.key.name.strip_prefix(stem)?.strip_suffix(&*row.tail)?;
+    Some(middle.to_owned())
 }
