@@ -1,4 +1,4 @@
-// `cargo xtask bench page`: what a frame of the page costs while a thousand pods are rolled out at 8×, and how long it
+// `node frames.mjs`, on the page that `cargo xtask build` built: what a frame of the page costs while a thousand pods are rolled out at 8×, and how long it
 // takes from a press of a key to the next paint. LOOPSCOPE_DIST holds the built page.
 import { launchBrowser, openPage, startServer } from './harness.mjs';
 
