@@ -261,6 +261,11 @@ impl Pod {
         !self.spec.node_name.is_empty()
     }
 
+    /// On its way out, and not finished (`controller.IsPodTerminating`, v1.36).
+    pub fn counts_as_terminating(&self) -> bool {
+        self.is_terminating() && !self.is_finished()
+    }
+
     pub fn is_terminating(&self) -> bool {
         self.metadata.deletion_timestamp.is_some()
     }

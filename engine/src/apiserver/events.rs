@@ -60,6 +60,7 @@ const MOST_KNOWN: usize = 4_096;
 
 impl EventLog {
     pub const LIMIT: usize = 5_000;
+
     /// What becomes of an Event at its recorder: the tenth of many similar ones, and all later ones, are combined; what
     /// is too much is dropped.
     pub fn correlate(&mut self, mut draft: EventDraft, now: Time) -> Option<EventDraft> {

@@ -84,7 +84,7 @@ pub struct Tally {
     pub active: i32,
     /// Active and ready.
     pub ready: i32,
-    /// On their way out, and not finished (`controller.IsPodTerminating`, v1.36).
+    /// As [`Pod::counts_as_terminating`] says.
     pub terminating: i32,
     /// The active pods by their labels.
     pub labels: Vec<(Labels, i32)>,
@@ -92,7 +92,7 @@ pub struct Tally {
 
 impl Tally {
     fn count(&mut self, pod: &Pod, sign: i32) {
-        self.terminating += sign * i32::from(pod.is_terminating() && !pod.is_finished());
+        self.terminating += sign * i32::from(pod.counts_as_terminating());
         if !pod.is_active() {
             return;
         }
@@ -123,7 +123,7 @@ pub struct OnNode {
 
 /// What the tally of a pod's controller depends on.
 fn standing(pod: &Pod) -> (bool, bool, bool) {
-    (pod.is_terminating() && !pod.is_finished(), pod.is_active(), pod.is_ready())
+    (pod.counts_as_terminating(), pod.is_active(), pod.is_ready())
 }
 
 impl Objects {

@@ -52,6 +52,7 @@ mod tests {
         assert_eq!(bucket.take(Time(1_150), Millis(50), 30), Millis(50));
         assert_eq!(bucket.take(Time(60_000), Millis(50), 30), Millis(0));
     }
+
     /// A request that comes while Events wait for tokens waits behind one of them, not behind all.
     #[test]
     fn events_take_tokens_one_by_one() {

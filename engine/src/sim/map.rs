@@ -356,6 +356,20 @@ mod tests {
         }
     }
 
+    /// Names of siblings rank alike: their order is that of the whole names, over several blocks.
+    #[test]
+    fn keys_that_rank_alike_are_found_each_by_itself() {
+        let name = |n: u32| format!("web-6d4cf56db6-{n:04}");
+        let mut map = Map::default();
+        for n in (0..500).map(|n| n * 7 % 500) {
+            assert_eq!(map.insert(name(n), n), None);
+        }
+        assert!(map.values().copied().eq(0..500));
+        assert!((0..500).all(|n| map.get(&name(n)) == Some(&n)) && map.get(&name(500)).is_none());
+        assert!((0..500).step_by(2).all(|n| map.remove(&name(n)) == Some(n)));
+        assert!(map.values().copied().eq((1..500).step_by(2)));
+    }
+
     #[test]
     fn ranks_are_in_the_order_of_the_keys() {
         let mut texts = ["", "a", "a\0", "abcdefgh", "abcdefghi", "b", "é", "web-10", "web-2"];

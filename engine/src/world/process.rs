@@ -189,6 +189,13 @@ impl Loop {
         }
     }
 
+    /// Takes a turn out, here and at the reconciler.
+    pub fn end_turn(&mut self, key: &ObjectKey) -> Option<ActiveTurn> {
+        let turn = self.active.remove(key)?;
+        self.reconciler.end(turn.number);
+        Some(turn)
+    }
+
     /// Shows a phase; a new turn clears what the one before left in later phases.
     pub fn show(&mut self, key: &ObjectKey, phase: TurnPhase, cell: Cell, now: Time) {
         if phase == TurnPhase::Observe {

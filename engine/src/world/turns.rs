@@ -257,10 +257,7 @@ impl Simulation {
 
     fn finish(&mut self, at: LoopIndex, key: &ObjectKey, next: Next) {
         let it = &mut self.loops[at.0 as usize];
-        let turn = it.active.remove(key);
-        if let Some(turn) = &turn {
-            it.reconciler.end(turn.number);
-        }
+        let turn = it.end_turn(key);
         it.queue.forget(key);
         it.queue.done(key);
         if turn.as_ref().is_some_and(|turn| !turn.is_background && turn.phase.is_some()) {
@@ -276,10 +273,7 @@ impl Simulation {
     fn fail(&mut self, at: LoopIndex, key: &ObjectKey, error: String) {
         let now = self.now();
         let it = &mut self.loops[at.0 as usize];
-        let turn = it.active.remove(key);
-        if let Some(turn) = &turn {
-            it.reconciler.end(turn.number);
-        }
+        let turn = it.end_turn(key);
         it.queue.done(key);
         it.retries += 1;
         let retry = it.queue.backoff(key, now);

@@ -159,7 +159,7 @@ impl<'a> Seen<'a> {
     fn sort(&mut self, context: &Context<'a>, released: &Set<Uid>) -> (Vec<&'a Rc<Pod>>, Option<String>) {
         let (mut lost, mut complaint) = (Vec::new(), None);
         for pod in context.cache.owned(self.job.metadata.uid, Kind::Pod).filter_map(Object::as_pod) {
-            self.count.terminating += i32::from(pod.is_terminating() && !pod.is_finished());
+            self.count.terminating += i32::from(pod.counts_as_terminating());
             if pod.is_active() {
                 self.count.ready += i32::from(pod.is_ready());
                 self.count.restarts += pod.restarts();
@@ -172,7 +172,7 @@ impl<'a> Seen<'a> {
             {
                 complaint = Some(message);
             }
-            if pod.is_terminating() && !pod.is_finished() {
+            if pod.counts_as_terminating() {
                 self.leaving.push(pod);
             }
             if !is_tracked(pod) || released.contains(&pod.metadata.uid) {
