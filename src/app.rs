@@ -3,11 +3,12 @@ use loopscope_engine::world::Scenario;
 use web_sys::Element;
 
 use crate::parts::{
-    announcer, dock, help_dialog, inspector, jump, loops, map, shortcuts, simple, title_bar, toasts, transport_bar,
+    Sheets, announcer, dock, help_dialog, inspector, jump, loops, map, palette, shortcuts, simple, title_bar, toasts,
+    transport_bar,
 };
 use crate::platform;
-use crate::session::{Part, Session};
-use crate::ui::{self, State, when};
+use crate::session::{Part, Session, Tone, kept_steps};
+use crate::ui::{self, when};
 
 /// The whole page around one simulation.
 #[component]
@@ -18,13 +19,20 @@ pub fn App(
 ) -> impl IntoView {
     let session = Session::new(scenario.unwrap_or_else(Scenario::self_healing));
     provide_context(session);
-    let help_open = State::new(false);
-    shortcuts(session, help_open);
-    let fill = move |app: Element| ui::mount(&app, page(session, help_open));
+    session.restore();
+    if !platform::keeps() {
+        session.toast(
+            "This browser refuses storage: settings and steps last until you leave. Allow site data for this page to keep them.",
+            Tone::Answer,
+        );
+    }
+    let sheets = Sheets::new();
+    shortcuts(session, sheets);
+    let fill = move |app: Element| ui::mount(&app, page(session, sheets));
     view! { <div class="app" use:fill></div> }
 }
 
-fn page(session: Session, help_open: State<bool>) -> ui::View {
+fn page(session: Session, sheets: Sheets) -> ui::View {
     let part = move || match session.focus.part.get() {
         Part::Map => "map",
         Part::Loops => "loops",
@@ -35,17 +43,17 @@ fn page(session: Session, help_open: State<bool>) -> ui::View {
     let is_simple = move || session.is_simple.get();
     let frame = move || if is_simple() { "plain" } else { "frame" };
     ui::view! {
-        <a class="skip" href="#map">"Skip to simulation"</a>
         <div class=frame data-part=part>
-            {title_bar(help_open)}
+            {title_bar(sheets.help)}
+            {transport_bar()}
             {when(is_simple, simple)}
             {when(move || !is_simple(), workspace)}
-            {transport_bar()}
             {when(move || !is_simple(), dock)}
         </div>
         {toasts()}
         {announcer()}
-        {help_dialog(help_open)}
+        {help_dialog(sheets.help)}
+        {palette(sheets)}
     }
 }
 
@@ -63,12 +71,16 @@ fn workspace() -> ui::View {
 
 /// Takes the place of the static shell.
 pub fn start() {
-    platform::install_panic_card();
+    let root = document().document_element();
+    if root.as_ref().is_some_and(|root| root.has_attribute("data-failed")) {
+        return;
+    }
+    platform::install_panic_card(kept_steps);
     if let Some(shell) = document().get_element_by_id("shell") {
         shell.remove();
     }
     mount_to_body(|| view! { <App/> });
-    if let Some(root) = document().document_element() {
+    if let Some(root) = root {
         let _ = root.set_attribute("data-ready", "");
     }
 }

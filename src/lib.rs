@@ -10,3 +10,9 @@ mod session;
 mod ui;
 
 pub use app::{App, start};
+
+/// For the page's script, when the program ended without a panic: memory or stack ran out.
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn stopped(reason: &str) {
+    platform::stop(session::kept_steps, reason);
+}

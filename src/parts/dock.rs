@@ -1,3 +1,4 @@
+use super::rove::rove_tabs;
 use super::{events_pane, manifest_pane};
 use crate::atoms::yes;
 use crate::session::{Part, session};
@@ -19,13 +20,14 @@ pub fn dock() -> View {
         view! {
             <button
                 class="btn btn-s btn-quiet" type="button" role="tab" aria-selected=selected
+                tabindex={move || if session.focus.pane.get() == part { "0" } else { "-1" }}
                 on:click={move |_| session.focus.open(part)}
             >{label}</button>
         }
     };
     view! {
         <section class="dock" aria-label="Dock">
-            <div class="dock-tabs" role="tablist" aria-label="Dock">{tab(Part::Manifest)}{tab(Part::Events)}</div>
+            <div class="dock-tabs" role="tablist" aria-label="Dock" on:keydown=rove_tabs>{tab(Part::Manifest)}{tab(Part::Events)}</div>
             <div class="dock-in">
                 {manifest_pane()}
                 {events_pane()}

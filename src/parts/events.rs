@@ -2,6 +2,7 @@ use leptos::prelude::*;
 use loopscope_engine::view::EventRow;
 use web_sys::HtmlElement;
 
+use super::rove::rove_rows;
 use crate::atoms::{clock, icon, mark_icon, phrase, yes};
 use crate::platform;
 use crate::session::{Part, session};
@@ -30,7 +31,7 @@ pub fn events_pane() -> View {
     view! {
         <section class="pane pane-events" class:is-open=is_open aria-labelledby="h-ev">
             <div class="pane-h"><h2 class="h" id="h-ev">"Events"</h2><span class="sub">"press one to see why it happened"</span></div>
-            <div class="log" tabindex="0" role="log" aria-live=live aria-labelledby="h-ev" at=list on:scroll=scrolled>
+            <div class="log" id="log" tabindex="0" role="log" aria-live=live aria-labelledby="h-ev" at=list on:scroll=scrolled on:keydown=rove_rows>
                 <p class="empty-s" hidden={move || events.with(|it| !it.is_empty())}>"Nothing has happened yet."</p>
                 <ol>
                     {each(move || events.get(), |event| event.seq.to_string(), move |event| event_line(event, selected))}
@@ -48,12 +49,12 @@ fn event_line(event: EventRow, selected: Derived<Option<u64>>) -> View {
     let cause = event.cause.map(|cause| {
         let label = ["Caused by event ", cause.to_string().as_str()].concat();
         view! {
-            <button class="by" type="button" aria-label=label on:click={move |_| session.select_event(cause)}>"#" {cause}</button>
+            <button class="by" type="button" tabindex="-1" aria-label=label on:click={move |_| session.select_event(cause)}>"#" {cause}</button>
         }
     });
     view! {
         <li class:is-you={event.is_yours}>
-            <button class="what" type="button" aria-pressed=is_on on:click={move |_| session.select_event(seq)}>
+            <button class="what" type="button" tabindex="-1" aria-pressed=is_on on:click={move |_| session.select_event(seq)}>
                 <span class="no">{seq}</span>
                 <span class="at">{clock(event.time_ms)}</span>
                 {icon(class, href)}

@@ -1,23 +1,15 @@
-use leptos::prelude::*;
+use leptos::prelude::event_target_checked;
 use loopscope_engine::view::PodClass;
-use web_sys::HtmlDialogElement;
 
-use super::shortcuts::{KEYS, set_single_keys, single_keys_on};
+use super::deeds::{DEEDS, Deed, key_words};
+use super::sheet::sheet;
+use super::shortcuts::{set_single_keys, single_keys_on};
 use crate::atoms::{icon, pod_class_name, pod_icon};
-use crate::ui::{At, State, View, effect, view};
+use crate::ui::{State, View, view};
 
 /// What one sees, and the keys.
 pub fn help_dialog(open: State<bool>) -> View {
-    let dialog = At::<HtmlDialogElement>::new();
-    effect(move || {
-        if let Some(dialog) = dialog.get() {
-            if open.get() {
-                let _ = dialog.show_modal();
-            } else {
-                dialog.close();
-            }
-        }
-    });
+    let dialog = sheet(open);
     view! {
         <dialog class="dialog" aria-labelledby="h-help" at=dialog on:close={move |_| open.set(false)}>
             <header>
@@ -88,12 +80,17 @@ fn states() -> View {
 }
 
 fn keys() -> View {
-    let row = |(key, does): (&'static str, &'static str)| view! { <tr><th scope="row"><kbd>{key}</kbd></th><td>{does}</td></tr> };
+    let row = |deed: &Deed| {
+        let keys = deed.keys.iter().map(|key| view! { <kbd>{key_words(key)}</kbd> " " }).collect::<View>();
+        view! { <tr><th scope="row">{keys}</th><td>{deed.name}</td><td class="sub">{deed.place}</td></tr> }
+    };
     view! {
         <table class="keys-table">
             <caption class="h">"Keys"</caption>
-            <tbody>{KEYS.map(row)}</tbody>
+            <thead class="sr"><tr><th scope="col">"Key"</th><th scope="col">"Does"</th><th scope="col">"Acts on"</th></tr></thead>
+            <tbody>{DEEDS.iter().filter(|deed| !deed.keys.is_empty()).map(row).collect::<View>()}</tbody>
         </table>
+        <p class="sub">"Space and arrows act where what has the focus has no use for them."</p>
         <label class="check">
             <input
                 type="checkbox" prop:checked={single_keys_on()}

@@ -2,6 +2,7 @@
 
 mod announcer;
 mod curve;
+mod deeds;
 mod dock;
 mod events;
 mod help;
@@ -10,6 +11,9 @@ mod jump;
 mod loops;
 mod manifest;
 mod map;
+mod palette;
+mod rove;
+mod sheet;
 mod shortcuts;
 mod simple;
 mod stepper;
@@ -19,6 +23,7 @@ mod transport;
 
 pub use announcer::announcer;
 pub use curve::curve_view;
+pub use deeds::Sheets;
 pub use dock::dock;
 pub use events::events_pane;
 pub use help::help_dialog;
@@ -27,6 +32,7 @@ pub use jump::jump;
 pub use loops::loops;
 pub use manifest::manifest_pane;
 pub use map::map;
+pub use palette::palette;
 pub use shortcuts::shortcuts;
 pub use simple::simple;
 pub use stepper::stepper;

@@ -13,6 +13,7 @@ pub fn title_bar(help_open: State<bool>) -> View {
     let session = session();
     view! {
         <header class="bar">
+            <a class="skip" href="#map">"Skip to simulation"</a>
             <h1 class="brand">{icon("i i20", "#brand")}<span>"Loopscope"</span></h1>
             <div class="bar-mid">
                 <p class="scenario">{session.scenario.get_value()}</p>
@@ -112,7 +113,7 @@ fn tools(help_open: State<bool>) -> View {
         dark.set(now_dark);
     };
     view! {
-        <div class="tools" role="toolbar" aria-label="Tools">
+        <div class="tools" role="group" aria-label="Tools">
             <button class="btn" type="button" title="Simple view or workspace (V)" on:click={move |_| session.show_simple(!simple.get_untracked())}>
                 {move || if simple.get() { "Open the workspace" } else { "Simple view" }}
             </button>

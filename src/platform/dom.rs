@@ -41,6 +41,27 @@ pub fn focus_by_id(id: &str) {
     }
 }
 
+/// What is in an element, in the order of the document.
+pub fn all(within: &Element, selector: &str) -> Vec<Element> {
+    let Ok(found) = within.query_selector_all(selector) else { return Vec::new() };
+    (0..found.length()).filter_map(|index| found.item(index)?.dyn_into().ok()).collect()
+}
+
+/// Focuses the first element of the document that fits, if there is one.
+pub fn focus_first(selector: &str) -> bool {
+    let found = document().query_selector(selector).ok().flatten();
+    found.inspect(focus).is_some()
+}
+
+/// Scrolls a list just far enough that one of its rows is seen.
+pub fn show(id: &str) {
+    let Some(row) = document().get_element_by_id(id) else { return };
+    let Some(list) = row.parent_element() else { return };
+    let (row, view) = (row.get_bounding_client_rect(), list.get_bounding_client_rect());
+    let by = if row.top() < view.top() { row.top() - view.top() } else { (row.bottom() - view.bottom()).max(0.0) };
+    list.set_scroll_top(list.scroll_top() + by as i32);
+}
+
 /// Runs `then` once, when what has changed is drawn.
 pub fn next_frame(then: impl FnOnce() + 'static) {
     if let Some(window) = web_sys::window() {
@@ -93,8 +114,13 @@ fn put_into_address(name: &str, value: &str) -> Result<(), JsValue> {
 
 /// Presses a button of the page.
 pub fn click(id: &str) {
-    let element = document().get_element_by_id(id);
-    if let Some(button) = element.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+    if let Some(button) = document().get_element_by_id(id) {
+        press(&button);
+    }
+}
+
+pub fn press(button: &Element) {
+    if let Some(button) = button.dyn_ref::<HtmlElement>() {
         button.click();
     }
 }

@@ -4,24 +4,32 @@ use web_sys::KeyboardEvent;
 
 use super::{is_page_fixed, is_text_field};
 
-/// A key pressed somewhere on the page, outside of text fields.
+/// A key pressed somewhere on the page.
 pub struct Key {
     pub event: KeyboardEvent,
+    /// As the browser names it; with `Ctrl+` (also for the Mac's Command key), and `Shift+` before an arrow.
     pub name: String,
-    pub shift: bool,
-    /// Focus is on nothing that uses Space or the arrows itself.
+    pub ctrl: bool,
+    /// Not Space or an arrow, or focus is on nothing that uses those itself.
     pub is_free: bool,
 }
 
-/// Calls `handler` for every key without Ctrl, Alt or Meta until the current owner is cleaned up.
+/// Calls `handler` for every key outside of text fields, and everywhere with Ctrl, until the current owner is cleaned up.
 pub fn on_window_key(handler: impl Fn(Key) + 'static) {
     let handle = window_event_listener(ev::keydown, move |event| {
-        if event.ctrl_key() || event.alt_key() || event.meta_key() || event.default_prevented() || is_text_field(&event)
-        {
+        let ctrl = event.ctrl_key() || event.meta_key();
+        if event.alt_key() || event.default_prevented() || (!ctrl && is_text_field(&event)) {
             return;
         }
-        let is_free = is_free(&event);
-        handler(Key { name: event.key(), shift: event.shift_key(), is_free, event });
+        let key = event.key();
+        let is_arrow = key.starts_with("Arrow");
+        let with = match (ctrl, is_arrow && event.shift_key()) {
+            (true, _) => "Ctrl+",
+            (_, true) => "Shift+",
+            _ => "",
+        };
+        let is_free = !(is_arrow || key == " ") || is_free(&event);
+        handler(Key { name: [with, key.as_str()].concat(), ctrl, is_free, event });
     });
     on_cleanup(move || handle.remove());
 }

@@ -8,10 +8,22 @@ pub fn load(name: &str) -> Option<String> {
     storage()?.get_item(&key(name)).ok().flatten()
 }
 
-pub fn save(name: &str, value: &str) {
+/// Says whether it is kept.
+pub fn save(name: &str, value: &str) -> bool {
+    storage().is_some_and(|storage| storage.set_item(&key(name), value).is_ok())
+}
+
+pub fn forget(name: &str) {
     if let Some(storage) = storage() {
-        let _ = storage.set_item(&key(name), value);
+        let _ = storage.remove_item(&key(name));
     }
+}
+
+/// The browser lets the page keep something.
+pub fn keeps() -> bool {
+    let kept = save("probe", "");
+    forget("probe");
+    kept
 }
 
 fn key(name: &str) -> String {

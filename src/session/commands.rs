@@ -4,14 +4,19 @@ use loopscope_engine::sim::sort_by;
 use loopscope_engine::view;
 use loopscope_engine::world::{Command, NodeSetup, Outcome};
 
-use super::{Session, Toast, Tone};
+use super::{Session, Toast, Tone, keep};
 
 /// So many toasts at once; older ones go.
 const MOST_TOASTS: usize = 3;
 
 impl Session {
     fn dispatch(self, command: Command) -> Option<Outcome> {
-        let outcome = self.with_core(|core| core.sim.dispatch(command));
+        let outcome = self.with_core(|core| {
+            let before = core.sim.trace().last_seq();
+            let outcome = core.sim.dispatch(command);
+            keep::add(&core.sim, before);
+            outcome
+        });
         self.refresh();
         outcome
     }

@@ -2,11 +2,13 @@
 
 mod commands;
 mod details;
+mod keep;
 mod lights;
 mod play;
 mod show;
 mod state;
 
+pub use keep::kept_steps;
 pub use state::{
     Board, Curve, Editor, Focus, InspectTab, LoopEntry, NodeEntry, Part, PodEntry, Toast, Tone, Transport,
 };
@@ -86,6 +88,7 @@ pub struct Session {
 impl Session {
     pub fn new(scenario: Scenario) -> Self {
         let name = scenario.name.clone();
+        keep::begin(&name);
         let sim = Simulation::new(scenario);
         let text = sim.manifest().to_owned();
         let selected = view::first_key(&sim);

@@ -2,7 +2,7 @@ use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::sim::{Map, Set, sort_by};
 use loopscope_engine::view::{self, LoopRow, MapView, NodeCard, PodRow};
 
-use super::{Board, Core, LoopEntry, NodeEntry, Pace, PodEntry, Session};
+use super::{Board, Core, LoopEntry, NodeEntry, Pace, PodEntry, Session, keep};
 
 use crate::ui::SharedState;
 
@@ -128,6 +128,7 @@ impl Core {
     /// Derives the frame and touches only what differs from what is on the page.
     pub fn show(&mut self, session: Session, wall: f64) {
         let frame = view::frame(&self.sim);
+        keep::reached(&self.sim);
         let playing = session.transport.playing.get_untracked();
         let board = &session.board;
         session.transport.now_ms.put(frame.now_ms);

@@ -10,7 +10,7 @@ import { Lab } from './lab.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const xtask = process.env.LOOPSCOPE_XTASK ?? `${root}target/debug/xtask`;
-const dist = process.env.LOOPSCOPE_DIST ?? `${root}dist`;
+export const dist = process.env.LOOPSCOPE_DIST ?? `${root}dist`;
 const browserPath = process.env.LOOPSCOPE_BROWSER ?? '/usr/bin/chromium';
 
 const flags = [
@@ -30,9 +30,9 @@ export const workspace = '?v=workspace';
 export const patience = 20_000;
 
 /** Serves the built page at `mount` on a free port. */
-export async function startServer(mount = '/') {
-  if (!existsSync(`${dist}/index.html`)) throw new Error(`${dist} holds no page: run \`cargo xtask build\``);
-  const args = ['serve-dist', '--dir', dist, '--mount', mount, '--port', '0', '--until-eof'];
+export async function startServer(mount = '/', dir = dist) {
+  if (!existsSync(`${dir}/index.html`)) throw new Error(`${dir} holds no page: run \`cargo xtask build\``);
+  const args = ['serve-dist', '--dir', dir, '--mount', mount, '--port', '0', '--until-eof'];
   const child = spawn(xtask, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const url = await new Promise((found, failed) => {
     child.once('error', failed);
@@ -64,21 +64,25 @@ function markStart() {
   });
 }
 
+// Without it a test would wait for files that it does not need.
+const noWorker = /Service Worker registration blocked/;
+
 /**
- * Opens `url` in a context of its own. `close()` fails when the console said anything, a script threw, or a
+ * Opens `url` in a context of its own, after `before(page)`. `close()` fails when the console said anything, a script threw, or a
  * request failed; `problems` holds what was said so far.
  */
-export async function openPage(browser, url, { allow = [], ...options } = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+export async function openPage(browser, url, { allow = [], before = () => {}, ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: 'block', ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
   const problems = [];
-  const note = (text) => allow.some((pattern) => pattern.test(text)) || problems.push(text);
+  const note = (text) => [noWorker, ...allow].some((pattern) => pattern.test(text)) || problems.push(text);
   page.on('console', (message) => note(`console.${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => note(`thrown: ${error.stack ?? error}`));
   page.on('requestfailed', (request) => note(`request failed: ${request.url()} ${request.failure()?.errorText}`));
   page.on('response', (reply) => reply.status() >= 400 && note(`status ${reply.status()}: ${reply.url()}`));
   await page.addInitScript(markStart);
+  await before(page);
   await page.goto(url, { waitUntil: 'load' });
   return {
     page,
@@ -95,7 +99,7 @@ export async function openPage(browser, url, { allow = [], ...options } = {}) {
 let shared;
 
 /** One browser for all the tests of a file: each test still has cookies, storage and console of its own. */
-function sharedBrowser() {
+export function sharedBrowser() {
   shared ??= launchBrowser();
   return shared;
 }

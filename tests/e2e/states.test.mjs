@@ -185,3 +185,17 @@ labTest('what a person did is blue, and what the scenario did is not', async ({ 
   assert.equal(await lab.inspector().locator('.why li.is-yours').count(), await links.count());
   assert.notEqual(await color(links.first()), own);
 });
+
+labTest('spec beside status fits 320 px for nodes and workloads', async ({ page, lab }) => {
+  await lab.converge();
+  await onNode(lab, 'node-2', 'Cordon');
+  await page.setViewportSize({ width: 320, height: 640 });
+  assert.ok((await lab.sidewaysOverflow()) <= 0);
+  await page.getByRole('navigation', { name: 'Parts' }).getByRole('button', { name: 'Inspect' }).click();
+  assert.ok((await lab.sidewaysOverflow()) <= 0, 'node-2');
+  const select = page.getByLabel('Inspect another object');
+  for (const label of (await select.evaluate((it) => [...it.options].map((option) => option.text))).slice(1)) {
+    await select.selectOption({ label });
+    assert.ok((await lab.sidewaysOverflow()) <= 0, label);
+  }
+});

@@ -2,7 +2,7 @@
 
 use crate::cmd::{self, Res};
 use crate::setup::{self, Scope, Tools};
-use crate::{csp, css, flag, paths, stamp};
+use crate::{csp, css, flag, offline, paths, stamp};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -61,7 +61,7 @@ pub fn page(tools: &Tools, profile: Profile) -> Res<PathBuf> {
     println!("build: the page, {}, into {}", profile.name(), shown(&dist));
     let start = Instant::now();
     trunk(tools, profile, &dist)?;
-    finish(&dist)?;
+    finish(&dist, profile)?;
     fs::write(&stamp_file, inputs).map_err(|e| format!("can't write {}: {e}", stamp_file.display()))?;
     println!("build: done in {}", cmd::seconds(start.elapsed()));
     Ok(dist)
@@ -94,15 +94,20 @@ fn without_own_paths() -> String {
 }
 
 /// Puts the policy into every page, adds the document that it links, and writes the headers that only a host can send.
-fn finish(dist: &Path) -> Res {
+fn finish(dist: &Path, profile: Profile) -> Res {
     // As plain text every host serves it for reading.
     let fidelity = paths::root().join("docs/fidelity.md");
     fs::copy(&fidelity, dist.join("fidelity.txt")).map_err(|e| format!("can't copy {}: {e}", fidelity.display()))?;
     let mut all = csp::Hashes::default();
+    // It names files of the build before.
+    let _ = fs::remove_file(dist.join("sw.js"));
     let files = paths::files(dist)?;
     for page in files.iter().filter(|f| f.extension().is_some_and(|e| e == "html")) {
         let html = fs::read_to_string(page).map_err(|e| format!("can't read {}: {e}", page.display()))?;
-        let html = without_comments(&html);
+        let mut html = without_comments(&html);
+        if profile == Profile::Release && *page == dist.join("index.html") {
+            html = offline::with_mark(&html);
+        }
         all.merge(csp::Hashes::of(&html));
         fs::write(page, csp::with_meta(&html)?).map_err(|e| format!("can't write {}: {e}", page.display()))?;
     }
@@ -110,8 +115,12 @@ fn finish(dist: &Path) -> Res {
         let text = fs::read_to_string(script).map_err(|e| format!("can't read {}: {e}", script.display()))?;
         fs::write(script, tight(&text)).map_err(|e| format!("can't write {}: {e}", script.display()))?;
     }
-    let names: Vec<String> =
+    let mut names: Vec<String> =
         files.iter().filter_map(|f| f.strip_prefix(dist).ok()).map(|f| f.to_string_lossy().into_owned()).collect();
+    if profile == Profile::Release {
+        offline::write(dist, &names)?;
+        names.push("sw.js".into());
+    }
     fs::write(dist.join("_headers"), headers(&all, &names)).map_err(|e| format!("can't write _headers: {e}"))
 }
 
@@ -163,6 +172,8 @@ fn headers(hashes: &csp::Hashes, files: &[String]) -> String {
             for path in [Some(name.as_str()), address].into_iter().flatten() {
                 text.push_str(&format!("/{path}\n  Cache-Control: no-cache\n"));
             }
+        } else if name == "sw.js" {
+            text.push_str("/sw.js\n  Cache-Control: no-cache\n");
         } else if is_hashed(name) {
             text.push_str(&format!("/{name}\n  Cache-Control: public, max-age=31536000, immutable\n"));
         }

@@ -6,6 +6,7 @@ mod cmd;
 mod csp;
 mod css;
 mod lint;
+mod offline;
 #[cfg(test)]
 mod palette;
 mod paths;

@@ -8,6 +8,7 @@ mod why;
 use leptos::prelude::*;
 use loopscope_engine::view::Inspection;
 
+use super::rove::rove_tabs;
 use crate::atoms::{phrase, yes};
 use crate::session::{InspectTab, Session, session};
 use crate::ui::{Derived, View, memo, view, when};
@@ -58,13 +59,16 @@ fn tabs() -> View {
     let tab = session().focus.tab;
     let choice = move |name: &'static str, value: InspectTab| {
         view! {
-            <button type="button" role="tab" aria-selected={move || yes(tab.get() == value)} on:click={move |_| tab.set(value)}>
+            <button
+                type="button" role="tab" aria-selected={move || yes(tab.get() == value)}
+                tabindex={move || if tab.get() == value { "0" } else { "-1" }} on:click={move |_| tab.set(value)}
+            >
                 {name}
             </button>
         }
     };
     view! {
-        <div class="seg" role="tablist" aria-label="View of the object">
+        <div class="seg" role="tablist" aria-label="View of the object" on:keydown=rove_tabs>
             {choice("Compare", InspectTab::Compare)}{choice("YAML", InspectTab::Yaml)}
         </div>
     }

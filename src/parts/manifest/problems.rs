@@ -22,7 +22,7 @@ pub fn problems(field: At<HtmlTextAreaElement>) -> View {
     let is_quiet = move || editor.problems.with(Vec::is_empty) && editor.answer.with(Vec::is_empty);
     let role = move || if editor.refused.get() { "alert" } else { "status" };
     view! {
-        <div class="under" hidden=is_quiet>
+        <div class="under" tabindex="0" role="region" aria-label="Answer" hidden=is_quiet>
             <div id="problems" role=role aria-label="Problems">
                 <ul class="problems">
                     {move || wrong.with(|all| all.iter().take(LISTED).map(|it| problem(field, it)).collect::<View>())}

@@ -1,26 +1,31 @@
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlUListElement, KeyboardEvent};
+use web_sys::{Element, KeyboardEvent};
 
 use crate::platform;
 use crate::session::Session;
 use crate::ui::At;
 
-/// Arrows move between pods, Page Up and Page Down between nodes, Home and End to the ends; Delete deletes.
-pub fn on_key(session: Session, list: At<HtmlUListElement>, event: &KeyboardEvent) {
+/// Right and Left move between pods, Down and Up through them and the nodes' buttons, Page Up and Page Down between
+/// nodes, Home and End to the ends; Delete deletes.
+pub fn on_key(session: Session, list: At<Element>, event: &KeyboardEvent) {
     let Some(list) = list.get_untracked() else { return };
     let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
-    let Some(pod) = target.filter(|it| it.class_list().contains("pod")) else { return };
+    let Some(target) = target.filter(|it| it.tag_name() == "BUTTON") else { return };
     let key = event.key();
     if event.ctrl_key() || event.alt_key() || event.meta_key() {
         return;
     }
-    if key == "Delete" {
+    if key == "Delete" && is_pod(&target) {
         event.prevent_default();
-        delete(session, &pod);
-    } else if let Some(next) = destination(&list, &pod, &key) {
+        delete(session, &target);
+    } else if let Some(next) = destination(&list, &target, &key) {
         event.prevent_default();
         platform::focus(&next);
     }
+}
+
+fn is_pod(button: &Element) -> bool {
+    button.has_attribute("data-uid")
 }
 
 /// Deletes the pod that a button stands for.
@@ -35,16 +40,20 @@ fn delete(session: Session, pod: &Element) {
     }
 }
 
-fn destination(list: &HtmlUListElement, pod: &Element, key: &str) -> Option<Element> {
-    let all = all(list, ".pod");
-    let here = all.iter().position(|it| it == pod)?;
+fn destination(list: &Element, target: &Element, key: &str) -> Option<Element> {
+    let all = platform::all(list, "button");
+    let here = all.iter().position(|it| it == target)?;
+    let (before, after) = (all.get(..here)?, all.get(here + 1..)?);
+    let mut pods = all.iter().filter(|it| is_pod(it));
     match key {
-        "ArrowRight" | "ArrowDown" => all.get(here + 1),
-        "ArrowLeft" | "ArrowUp" => all.get(here.checked_sub(1)?),
-        "Home" => all.first(),
-        "End" => all.last(),
-        "PageDown" => first_of_other_card(&all, pod, all.get(here..)?.iter()),
-        "PageUp" => first_of_other_card(&all, pod, all.get(..here)?.iter().rev()),
+        "ArrowDown" => after.first(),
+        "ArrowUp" => before.last(),
+        "ArrowRight" => after.iter().find(|it| is_pod(it)),
+        "ArrowLeft" => before.iter().rev().find(|it| is_pod(it)),
+        "Home" => pods.next(),
+        "End" => pods.next_back(),
+        "PageDown" => first_of_other_card(&all, target, &mut after.iter()),
+        "PageUp" => first_of_other_card(&all, target, &mut before.iter().rev()),
         _ => None,
     }
     .cloned()
@@ -53,16 +62,16 @@ fn destination(list: &HtmlUListElement, pod: &Element, key: &str) -> Option<Elem
 /// The first pod of the next card that `walk` comes to.
 fn first_of_other_card<'a>(
     all: &'a [Element],
-    pod: &Element,
-    mut walk: impl Iterator<Item = &'a Element>,
+    target: &Element,
+    walk: &mut dyn Iterator<Item = &'a Element>,
 ) -> Option<&'a Element> {
-    let card = |pod: &Element| pod.closest(".node").ok().flatten();
-    let own = card(pod);
-    let other = card(walk.find(|it| card(it) != own)?);
-    all.iter().find(|it| card(it) == other)
-}
-
-fn all(list: &HtmlUListElement, selector: &str) -> Vec<Element> {
-    let Ok(found) = list.query_selector_all(selector) else { return Vec::new() };
-    (0..found.length()).filter_map(|index| found.item(index)?.dyn_into().ok()).collect()
+    let card = |button: &Element| button.closest(".node, tbody").ok().flatten();
+    let own = card(target);
+    for button in walk {
+        let other = card(button);
+        if is_pod(button) && other != own {
+            return all.iter().find(|it| is_pod(it) && card(it) == other);
+        }
+    }
+    None
 }

@@ -7,8 +7,9 @@ mod table;
 
 use loopscope_engine::view::Convergence;
 use wasm_bindgen::JsCast;
-use web_sys::{Event, HtmlUListElement};
+use web_sys::{Element, Event};
 
+use super::deeds::switch_table;
 use crate::atoms::{icon, plural, yes};
 use crate::session::{Part, Session, session};
 use crate::ui::{At, View, each, view, when};
@@ -17,7 +18,7 @@ use node::{legend, node_view, unscheduled};
 pub fn map() -> View {
     let session = session();
     let board = session.board;
-    let list = At::<HtmlUListElement>::new();
+    let list = At::<Element>::new();
     let counts = move || {
         let pods = plural(board.n_pods.get(), "pod", "pods");
         [pods.as_str(), ", ", plural(board.nodes.with(Vec::len), "node", "nodes").as_str()].concat()
@@ -49,13 +50,13 @@ fn acts(session: Session) -> View {
             </button>
             <button
                 class="btn btn-s btn-quiet" type="button" title="Show as table (T)" aria-pressed={move || yes(board.table.get())}
-                on:click={move |_| board.table.put(!board.table.get_untracked())}
+                on:click={move |_| switch_table(session)}
             >"Table"</button>
         </div>
     }
 }
 
-fn tiles(session: Session, list: At<HtmlUListElement>) -> View {
+fn tiles(session: Session, list: At<Element>) -> View {
     let board = session.board;
     view! {
             <ul

@@ -55,8 +55,15 @@ pub fn legend(counts: &Counts) -> View {
     counts.iter().map(item).collect()
 }
 
+/// Where there are pods, Tab leads to one of those, and arrows from there to the nodes' buttons.
+pub fn node_stop() -> impl Fn() -> &'static str + Copy {
+    let rover = session().board.rover;
+    move || if rover.with(Option::is_some) { "-1" } else { "0" }
+}
+
 fn head(card: State<NodeCard>) -> View {
     let session = session();
+    let stop = node_stop();
     let name = card.with_untracked(|it| it.key.name.to_string());
     let key = card.with_untracked(|it| it.key.clone());
     let is_stopped = memo(move || card.with(|it| it.faults.is_stopped));
@@ -76,7 +83,7 @@ fn head(card: State<NodeCard>) -> View {
     let title = match simple {
         true => name.content(),
         false => view! {
-            <button class="link" type="button" title="Inspect the node" on:click={move |_| session.select(key.clone())}>{name}</button>
+            <button class="link" type="button" tabindex=stop title="Inspect the node" on:click={move |_| session.select(key.clone())}>{name}</button>
         },
     };
     view! {
@@ -87,7 +94,7 @@ fn head(card: State<NodeCard>) -> View {
             </span>
             {when(move || session.board.compact.get(), move || worst(card))}
             {(!simple).then(|| view! {
-                <button class="btn btn-s btn-quiet node-switch" type="button" aria-label=label on:click=switch>
+                <button class="btn btn-s btn-quiet node-switch" type="button" tabindex=stop aria-label=label on:click=switch>
                     {icon("i i12", "#i-power")}<span>{verb}</span>
                 </button>
             })}

@@ -1,4 +1,4 @@
-use loopscope_engine::api::ObjectKey;
+use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::view::{PodClass, PodRow};
 
 use crate::atoms::{dial, icon_of, pod_icon, pod_tile, yes};
@@ -16,7 +16,6 @@ pub fn pod_view(pod: PodEntry) -> View {
         let is_selected = |key: &ObjectKey| row.with(|row| row.key == *key);
         yes(session.focus.selected.with(|selected| selected.as_ref().is_some_and(is_selected)))
     };
-    let is_rover = move || if session.board.rover.get() == Some(uid) { "0" } else { "-1" };
     let shape = icon_of(
         move || pod_icon(class.get()).0,
         move || if compact.get() { pod_tile(class.get()) } else { pod_icon(class.get()).1 },
@@ -25,7 +24,7 @@ pub fn pod_view(pod: PodEntry) -> View {
         <li>
             <button
                 class="pod" class:is-yours={move || row.with(|row| row.is_yours)} type="button" data-uid={uid.to_string()}
-                tabindex=is_rover aria-pressed=is_pressed aria-label={move || row.with(|row| row.label.clone())}
+                tabindex={rover(uid)} aria-pressed=is_pressed aria-label={move || row.with(|row| row.label.clone())}
                 on:focus={move |_| session.board.rover.set(Some(uid))}
                 on:click={move |_| session.select(row.with_untracked(|row| row.key.clone()))}
             >
@@ -34,6 +33,12 @@ pub fn pod_view(pod: PodEntry) -> View {
             </button>
         </li>
     }
+}
+
+/// Tab leads to one pod only, arrows to the others.
+pub fn rover(uid: Uid) -> impl Fn() -> &'static str {
+    let rover = session().board.rover;
+    move || if rover.get() == Some(uid) { "0" } else { "-1" }
 }
 
 fn label(row: State<PodRow>) -> View {
@@ -46,10 +51,22 @@ fn label(row: State<PodRow>) -> View {
         _ => "dial",
     };
     view! {
-        <span class="mono"><i>{move || row.with(|row| row.stem.clone())}</i>{move || row.with(|row| row.tail.clone())}</span>
+        <span class="mono">
+            <i>{move || row.with(|row| row.stem.trim_end_matches('…').to_owned())}</i>
+            {move || row.with(|row| elided(row).map(|text| view! { <s>{text}</s> }))}
+            {move || row.with(|row| row.tail.clone())}
+        </span>
+        " "
         <span class="pod-word">
             {when(move || countdown().is_some(), move || dial(countdown, ends))}
             {move || row.with(|row| row.word.clone())}
         </span>
     }
+}
+
+/// The middle of the name, for which the sheet draws dots: what is seen is then part of what is said.
+fn elided(row: &PodRow) -> Option<String> {
+    let stem = row.stem.strip_suffix('…')?;
+    let middle = row.key.name.strip_prefix(stem)?.strip_suffix(&*row.tail)?;
+    Some(middle.to_owned())
 }

@@ -1,15 +1,21 @@
 use loopscope_engine::view::PodClass;
+use wasm_bindgen::JsCast;
+use web_sys::Element;
 
-use super::node::node_shape;
+use super::keys;
+use super::node::{node_shape, node_stop};
+use super::pod::rover;
 use crate::atoms::{icon_of, pod_icon};
 use crate::session::{NodeEntry, PodEntry, session};
-use crate::ui::{State, View, each, memo, view, when};
+use crate::ui::{At, State, View, each, memo, view, when};
 
 /// The map as a table: the same pods in the same order, with what kubectl prints.
 pub fn table() -> View {
-    let board = session().board;
+    let list = At::<Element>::new();
+    let session = session();
+    let board = session.board;
     view! {
-        <div class="twin">
+        <div class="twin" at=list on:keydown={move |event| keys::on_key(session, list, event.unchecked_ref())}>
             <table class="cmp">
                 <caption class="sr">"Pods by node"</caption>
                 <thead>
@@ -35,7 +41,7 @@ fn node_rows(node: NodeEntry) -> View {
         <tbody>
             <tr class="twin-node">
                 <th scope="rowgroup">
-                    <button class="link" type="button" on:click={move |_| session.select(key.clone())}>{node.key.name.to_string()}</button>
+                    <button class="link" type="button" tabindex={node_stop()} on:click={move |_| session.select(key.clone())}>{node.key.name.to_string()}</button>
                 </th>
                 <td><span class="tag">{icon_of(|| "i i14", node_shape(card))}{move || card.with(|it| it.word.clone())}</span></td>
                 <td class="sub" colspan="3">{said}</td>
@@ -60,7 +66,8 @@ fn unscheduled_rows() -> View {
 
 fn pod_row(pod: PodEntry) -> View {
     let session = session();
-    let row = State::from(pod.row);
+    let PodEntry { uid, row } = pod;
+    let row = State::from(row);
     let class = memo(move || row.with(|row| row.class));
     let is_yours = move || row.with(|row| row.is_yours);
     let off = move || !matches!(class.get(), PodClass::Ready | PodClass::Completed);
@@ -68,7 +75,8 @@ fn pod_row(pod: PodEntry) -> View {
         <tr class:is-strange=off>
             <td>
                 <button
-                    class="link mono" class:is-yours=is_yours type="button"
+                    class="link mono" class:is-yours=is_yours type="button" data-uid={uid.to_string()} tabindex={rover(uid)}
+                    on:focus={move |_| session.board.rover.set(Some(uid))}
                     on:click={move |_| session.select(row.with_untracked(|row| row.key.clone()))}
                 >{move || row.with(|row| row.key.name.to_string())}</button>
             </td>

@@ -61,18 +61,23 @@ impl Step for WasmOpt {
     }
 }
 
+const E2E_PACKAGES: [&str; 2] = ["playwright-core", "axe-core"];
+
 pub struct Playwright;
 
 impl Playwright {
+    /// Of each package that the tests name: what the lock file says, and what is there.
     fn versions() -> (Option<String>, Option<String>) {
         let dir = paths::e2e();
-        let wanted = json(&dir.join("package-lock.json"));
-        let there = json(&dir.join("node_modules/playwright-core/package.json"));
+        let lock = json(&dir.join("package-lock.json"));
         let text = |value: Option<&serde_json::Value>| value.and_then(|v| v.as_str()).map(String::from);
-        (
-            text(wanted.as_ref().and_then(|v| v.pointer("/packages/node_modules~1playwright-core/version"))),
-            text(there.as_ref().and_then(|v| v.get("version"))),
-        )
+        let wanted = |name: &str| text(lock.as_ref()?.pointer(&format!("/packages/node_modules~1{name}/version")));
+        let there = |name: &str| text(json(&dir.join(format!("node_modules/{name}/package.json")))?.get("version"));
+        let all = |version: &dyn Fn(&str) -> Option<String>| {
+            let versions = E2E_PACKAGES.iter().map(|name| version(name)).collect::<Option<Vec<String>>>()?;
+            Some(versions.join(" and axe-core "))
+        };
+        (all(&wanted), all(&there))
     }
 }
 

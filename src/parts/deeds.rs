@@ -1,0 +1,130 @@
+//! The one list of what can be done from anywhere: keys, palette and help are made from it.
+
+use crate::platform;
+use crate::session::{Part, Session};
+use crate::ui::State;
+
+/// The dialogs over the page.
+#[derive(Clone, Copy)]
+pub struct Sheets {
+    pub help: State<bool>,
+    pub palette: State<bool>,
+}
+
+impl Sheets {
+    pub fn new() -> Self {
+        Self { help: State::new(false), palette: State::new(false) }
+    }
+
+    pub fn is_open(self) -> bool {
+        self.help.get_untracked() || self.palette.get_untracked()
+    }
+}
+
+pub struct Deed {
+    pub name: &'static str,
+    /// As the browser names them, with `Ctrl+` or `Shift+` before.
+    pub keys: &'static [&'static str],
+    /// Where the keys act.
+    pub place: &'static str,
+    /// Nothing for what the map does itself with the keys of its pods.
+    pub run: Option<fn(Session, Sheets)>,
+}
+
+const fn anywhere(name: &'static str, keys: &'static [&'static str], run: fn(Session, Sheets)) -> Deed {
+    Deed { name, keys, place: if keys.is_empty() { "" } else { "page" }, run: Some(run) }
+}
+
+const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
+    Deed { name, keys, place: "map", run: None }
+}
+
+pub static DEEDS: [Deed; 26] = [
+    anywhere("Play or pause", &[" ", "k"], |session, _| session.toggle()),
+    anywhere("Pause", &["Escape"], |session, _| session.pause()),
+    anywhere("Next event", &["ArrowRight", "."], |session, _| session.step()),
+    anywhere("Next act of a loop", &["Shift+ArrowRight"], |session, _| session.step_to_act()),
+    anywhere("Skip to the next change", &[";"], |session, _| session.skip()),
+    anywhere("Slower", &["["], |session, _| {
+        session.set_speed(session.transport.speed.get_untracked().saturating_sub(1));
+    }),
+    anywhere("Faster", &["]"], |session, _| session.set_speed(session.transport.speed.get_untracked() + 1)),
+    anywhere("Edit the manifest", &["e"], |session, _| go(session, Part::Manifest, "editor")),
+    anywhere("Apply the manifest", &[], |session, _| {
+        session.focus.open(Part::Manifest);
+        session.apply();
+    }),
+    anywhere("Go to the inspector", &["i"], |session, _| go(session, Part::Inspect, "h-insp")),
+    anywhere("Go to the events", &[], |session, _| go(session, Part::Events, "log")),
+    anywhere("Go to the map", &[], |session, _| go(session, Part::Map, "map")),
+    anywhere("Inspect the first workload", &[], |session, _| {
+        session.select_first();
+        go(session, Part::Inspect, "h-insp");
+    }),
+    anywhere("Map as a table", &["t"], |session, _| switch_table(session)),
+    anywhere("Show all loops, or only active ones", &[], |session, _| {
+        let all = session.board.all_loops;
+        session.focus.open(Part::Loops);
+        all.put(!all.get_untracked());
+    }),
+    anywhere("Add a node", &[], |session, _| session.add_node()),
+    anywhere("Simple view or workspace", &["v"], |session, _| session.show_simple(!session.is_simple.get_untracked())),
+    anywhere("Dark or light theme", &["d"], |_, _| platform::click("theme")),
+    Deed {
+        place: "page, text fields too",
+        ..anywhere("Commands", &["Ctrl+k"], |_, sheets| sheets.palette.put(!sheets.palette.get_untracked()))
+    },
+    anywhere("Help", &["?"], |_, sheets| sheets.help.set(true)),
+    on_the_map("Next or previous pod", &["ArrowRight", "ArrowLeft"]),
+    on_the_map("Through pods and the nodes' buttons", &["ArrowDown", "ArrowUp"]),
+    on_the_map("First or last pod", &["Home", "End"]),
+    on_the_map("Next or previous node", &["PageDown", "PageUp"]),
+    on_the_map("Inspect the focused pod", &["Enter"]),
+    on_the_map("Delete the focused pod", &["Delete"]),
+];
+
+/// The deed of a pressed key.
+pub fn deed_of(key: &str) -> Option<&'static Deed> {
+    DEEDS.iter().find(|deed| deed.run.is_some() && deed.keys.iter().any(|it| it.eq_ignore_ascii_case(key)))
+}
+
+/// `Ctrl+k` as it is written on keyboards: `Ctrl+K`.
+pub fn key_words(key: &str) -> String {
+    let (with, key) = match key.split_once('+') {
+        Some((with, key)) if !key.is_empty() => ([with, "+"].concat(), key),
+        _ => (String::new(), key),
+    };
+    let word = match key {
+        " " => "Space",
+        "ArrowRight" => "→",
+        "ArrowLeft" => "←",
+        "ArrowDown" => "↓",
+        "ArrowUp" => "↑",
+        "PageDown" => "Page Down",
+        "PageUp" => "Page Up",
+        "Escape" => "Esc",
+        key if key.len() == 1 => return with + &key.to_ascii_uppercase(),
+        key => key,
+    };
+    with + word
+}
+
+/// Brings a part to the front and the focus into it.
+fn go(session: Session, part: Part, id: &'static str) {
+    session.focus.open(part);
+    platform::next_frame(move || platform::focus_by_id(id));
+}
+
+/// Shows the map's other form. The focus stays on the pod that has it.
+pub fn switch_table(session: Session) {
+    let table = session.board.table;
+    let has_focus = platform::active_element().and_then(|it| it.closest(".nodes, .twin").ok().flatten()).is_some();
+    table.put(!table.get_untracked());
+    if has_focus {
+        platform::next_frame(|| {
+            // Without a pod, to the first node.
+            let _ =
+                platform::focus_first("#map [data-uid][tabindex='0']") || platform::focus_first("#map [tabindex='0']");
+        });
+    }
+}
