@@ -11,7 +11,7 @@ import { Lab } from './lab.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const xtask = process.env.LOOPSCOPE_XTASK ?? `${root}target/debug/xtask`;
 export const dist = process.env.LOOPSCOPE_DIST ?? `${root}dist`;
-const browserPath = process.env.LOOPSCOPE_BROWSER ?? '/usr/bin/chromium';
+export const browserPath = process.env.LOOPSCOPE_BROWSER ?? '/usr/bin/chromium';
 
 const flags = [
   '--disable-gpu',
