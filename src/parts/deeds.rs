@@ -51,7 +51,7 @@ pub static DEEDS: [Deed; 26] = [
     anywhere("Faster", &["]"], |session, _| session.set_speed(session.transport.speed.get_untracked() + 1)),
     anywhere("Edit the manifest", &["e"], |session, _| go(session, Part::Manifest, "editor")),
     anywhere("Apply the manifest", &[], |session, _| {
-        session.focus.open(Part::Manifest);
+        session.open(Part::Manifest);
         session.apply();
     }),
     anywhere("Go to the inspector", &["i"], |session, _| go(session, Part::Inspect, "h-insp")),
@@ -61,10 +61,13 @@ pub static DEEDS: [Deed; 26] = [
         session.select_first();
         go(session, Part::Inspect, "h-insp");
     }),
-    anywhere("Map as a table", &["t"], |session, _| switch_table(session)),
+    anywhere("Map as a table", &["t"], |session, _| {
+        session.open(Part::Map);
+        switch_table(session);
+    }),
     anywhere("Show all loops, or only active ones", &[], |session, _| {
         let all = session.board.all_loops;
-        session.focus.open(Part::Loops);
+        session.open(Part::Loops);
         all.put(!all.get_untracked());
     }),
     anywhere("Add a node", &[], |session, _| session.add_node()),
@@ -111,7 +114,11 @@ pub fn key_words(key: &str) -> String {
 
 /// Brings a part to the front and the focus into it.
 fn go(session: Session, part: Part, id: &'static str) {
-    session.focus.open(part);
+    match part {
+        // Both views have one.
+        Part::Map => session.focus.open(part),
+        part => session.open(part),
+    }
     platform::next_frame(move || platform::focus_by_id(id));
 }
 
