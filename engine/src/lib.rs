@@ -18,4 +18,7 @@ pub mod environment;
 
 pub mod world;
 
+#[cfg(feature = "checkpoints")]
+pub mod history;
+
 pub mod view;

@@ -167,7 +167,7 @@ proptest! {
     #[test]
     fn a_journal_reads_back_as_it_was_written(commands in prop::collection::vec((any_command(), 0..1_000_000_u64), 0..6)) {
         let journal: Vec<JournalEntry> =
-            commands.into_iter().map(|(command, at)| JournalEntry { at: Time(at), command }).collect();
+            commands.into_iter().map(|(command, at)| JournalEntry { at: Time(at), nth: None, command }).collect();
         let text = write_journal(&journal);
         prop_assert_eq!(read_journal(&text), Ok(journal), "{}", text);
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer with the layers it may use. `note` is the macro of `client`.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("sim", &[]),
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
@@ -13,6 +13,7 @@ const LAYERS: [(&str, &[&str]); 9] = [
     ("controllers", &["api", "sim", "apiserver", "client", "note"]),
     ("environment", &["api", "sim", "client", "note"]),
     ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "note"]),
+    ("history", &["sim", "world"]),
     ("view", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "world", "note"]),
 ];
 

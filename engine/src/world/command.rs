@@ -194,6 +194,9 @@ impl Command {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalEntry {
     pub at: Time,
+    /// After how many of the things that happen at that time; after all of them where nothing is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
     pub command: Command,
 }
 

@@ -340,10 +340,18 @@ pub fn read_journal(text: &str) -> Result<Vec<JournalEntry>, (usize, String)> {
         }
         let number = text[..text.len() - rest.len()].matches('\n').count() + 1;
         let (time, command) = rest.split_once(' ').unwrap_or((line, ""));
-        let at = read_time(time).ok_or_else(|| (number, format!("\"{time}\" is no time such as 12.345s")))?;
+        let (at, nth) = read_instant(time).ok_or_else(|| (number, format!("\"{time}\" is no time such as 12.345s")))?;
         let (command, later) = read(command).map_err(|error| (number, error))?;
-        entries.push(JournalEntry { at, command });
+        entries.push(JournalEntry { at, nth, command });
         rest = later;
     }
     Ok(entries)
+}
+
+/// `12.345s`, or `12.345s+3`: after three of the things that happen then.
+fn read_instant(text: &str) -> Option<(Time, Option<u32>)> {
+    match text.split_once('+') {
+        Some((time, nth)) => Some((read_time(time)?, Some(nth.parse().ok()?))),
+        None => Some((read_time(text)?, None)),
+    }
 }

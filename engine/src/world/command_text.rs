@@ -2,6 +2,7 @@
 //!
 //! Words are quoted as a shell quotes them. `command_reader` reads what is written here as the same command.
 
+use std::borrow::Borrow;
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::{Command, JournalEntry, NodeSetup, Subject, Target};
@@ -261,15 +262,19 @@ fn write_place(f: &mut Formatter<'_>, subject: &Subject) -> fmt::Result {
 impl Display for JournalEntry {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Time(ms) = self.at;
-        write!(f, "{}.{:03}s {}", ms / 1_000, ms % 1_000, self.command)
+        write!(f, "{}.{:03}s", ms / 1_000, ms % 1_000)?;
+        if let Some(nth) = self.nth {
+            write!(f, "+{nth}")?;
+        }
+        write!(f, " {}", self.command)
     }
 }
 
 /// A journal as text: a command a line, with its time in seconds before it.
-pub fn write_journal(journal: &[JournalEntry]) -> String {
+pub fn write_journal<T: Borrow<JournalEntry>>(journal: &[T]) -> String {
     let mut text = String::new();
     for entry in journal {
-        text.push_str(&format!("{entry}\n"));
+        text.push_str(&format!("{}\n", entry.borrow()));
     }
     text
 }

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::process::{Loop, Process};
-use super::{Command, JournalEntry, Outcome, Scenario, Target, default_namespace};
+use super::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Target, default_namespace};
 use crate::api::{Kind, Name, ObjectKey, Timestamp, fields};
 use crate::apiserver::{
     Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
@@ -107,6 +107,8 @@ impl Flights {
 pub struct Simulation {
     pub(super) scenario: Rc<Scenario>,
     pub(super) queue: EventQueue<Happening>,
+    /// What has happened at just this time.
+    nth: u32,
     pub(super) random: Random,
     pub(super) trace: Trace<What>,
     pub(super) api: ApiServer,
@@ -119,7 +121,7 @@ pub struct Simulation {
     /// The scenario's, and what a person has changed about them.
     pub(super) behaviors: Behaviors,
     pub(super) flights: Flights,
-    pub(super) journal: Vec<JournalEntry>,
+    pub(super) journal: Vec<Rc<JournalEntry>>,
     /// The trace events of the person's commands.
     pub(super) commands: Vec<Seq>,
     /// For each object the write that explains it: a pod's creation or deletion, anything else's newest change.
@@ -132,6 +134,7 @@ impl Simulation {
             random: Random::new(scenario.seed),
             scenario: Rc::new(scenario),
             queue: EventQueue::default(),
+            nth: 0,
             trace: Trace::default(),
             api: ApiServer::default(),
             processes: Vec::new(),
@@ -183,7 +186,7 @@ impl Simulation {
         &self.trace
     }
 
-    pub fn journal(&self) -> &[JournalEntry] {
+    pub fn journal(&self) -> &[Rc<JournalEntry>] {
         &self.journal
     }
 
@@ -219,61 +222,78 @@ impl Simulation {
         self.queue.next_at()
     }
 
-    /// Runs until an instant, or until so many events have happened. Returns whether the instant was reached.
+    /// How far it has run.
+    pub fn instant(&self) -> Instant {
+        Instant { at: self.now(), commands: self.journal.len() as u32, nth: self.nth }
+    }
+
+    /// Runs until everything up to a time has happened, or until so much has happened. Returns whether the time was
+    /// reached.
     pub fn run_until(&mut self, until: Time, max_events: usize) -> bool {
+        self.run_to(Instant::end_of(until), max_events)
+    }
+
+    /// Runs to an instant, without its commands, or until so much has happened. Returns whether the instant was reached.
+    pub fn run_to(&mut self, to: Instant, max_events: usize) -> bool {
         for _ in 0..max_events {
-            match self.queue.next_at() {
-                Some(at) if at <= until => self.happen(),
-                _ => {
-                    self.queue.advance_to(until);
-                    return true;
+            if !self.is_due(to) {
+                if self.now() < to.at {
+                    self.queue.advance_to(to.at);
+                    self.nth = 0;
                 }
+                return true;
             }
+            self.happen();
         }
         false
+    }
+
+    /// Whether what happens next is not beyond an instant.
+    fn is_due(&self, to: Instant) -> bool {
+        let nth = |at: Time| if at == self.now() { self.nth } else { 0 };
+        self.queue.next_at().is_some_and(|at| at < to.at || (at == to.at && nth(at) < to.nth))
+    }
+
+    /// Runs until a goal is met, at most to an instant. Returns whether it was met.
+    pub fn step_to(&mut self, goal: &Goal, to: Instant) -> bool {
+        let from = self.trace.last_seq();
+        self.run_while(to, |simulation| {
+            !simulation.trace.events().rev().take_while(|event| event.seq > from).any(|event| goal.is_met(event))
+        })
     }
 
     /// Runs until something is done that a list would show, for at most `within` of virtual time.
     /// Returns whether there was anything.
     pub fn step(&mut self, within: Millis) -> bool {
-        let before = self.trace.visible_count();
-        self.run_while(within, |simulation| simulation.trace.visible_count() == before)
+        self.step_to(&Goal::Event, Instant::end_of(self.now() + within))
     }
 
     /// Runs until a loop sends its next request that is no heartbeat.
     pub fn step_to_act(&mut self, within: Millis) -> bool {
-        let from = self.trace.last_seq();
-        self.run_while(within, |simulation| {
-            let newer = simulation.trace.events().rev().take_while(|event| event.seq > from);
-            !newer
-                .into_iter()
-                .any(|event| matches!(event.what, What::Reached { phase: crate::client::TurnPhase::Act, .. }))
-        })
+        self.step_to(&Goal::Act, Instant::end_of(self.now() + within))
     }
 
     /// Runs until an object changes, heartbeats aside. Returns the virtual time that passed, if one did.
     pub fn skip_to_change(&mut self, within: Millis) -> Option<Millis> {
-        let (from, start) = (self.trace.last_seq(), self.now());
-        let found = self.run_while(within, |simulation| {
-            let newer = simulation.trace.events().rev().take_while(|event| event.seq > from);
-            !newer.into_iter().any(|event| matches!(event.what, What::Wrote { .. }))
-        });
-        found.then(|| self.now().since(start))
+        let start = self.now();
+        self.step_to(&Goal::Write, Instant::end_of(start + within)).then(|| self.now().since(start))
     }
 
-    fn run_while(&mut self, within: Millis, go_on: impl Fn(&Self) -> bool) -> bool {
-        let until = self.now() + within;
+    fn run_while(&mut self, to: Instant, go_on: impl Fn(&Self) -> bool) -> bool {
         while go_on(self) {
-            match self.queue.next_at() {
-                Some(at) if at <= until => self.happen(),
-                _ => return false,
+            if !self.is_due(to) {
+                return false;
             }
+            self.happen();
         }
         true
     }
 
     fn happen(&mut self) {
-        match self.queue.pop() {
+        let before = self.now();
+        let happening = self.queue.pop();
+        self.nth = if self.now() == before { self.nth + 1 } else { 1 };
+        match happening {
             Some(Happening::Arrive(flight)) => self.arrive(flight),
             Some(Happening::Answer(flight)) => self.answer(flight),
             Some(Happening::Deliver { process, version }) => self.deliver(process, version),
@@ -367,7 +387,8 @@ impl Simulation {
     /// Does what a person asked for, now. The person's own request takes no time.
     pub fn dispatch(&mut self, command: Command) -> Outcome {
         let words = describe(&command);
-        self.journal.push(JournalEntry { at: self.now(), command: command.clone() });
+        let nth = (self.queue.next_at() == Some(self.now())).then_some(self.nth);
+        self.journal.push(Rc::new(JournalEntry { at: self.now(), nth, command: command.clone() }));
         let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
         self.commands.push(seq);
         match command {

@@ -1,0 +1,86 @@
+use std::rc::Rc;
+
+use crate::sim::Millis;
+use crate::world::{Instant, Simulation};
+
+/// Trace events between two checkpoints of late: what replaying them costs is what showing an instant costs.
+pub const SPACING: u64 = 2_000;
+/// The same further back.
+pub const OLD_SPACING: u64 = 14_000;
+/// How far back checkpoints lie close, in virtual time.
+pub const RECENT: Millis = Millis(60_000);
+/// Checkpoints of a branch. Where there would be more, the closest go, and instants take longer to show.
+pub const MOST: usize = 48;
+/// Of a branch that is not the current one.
+const MOST_AT_REST: usize = 8;
+
+/// Simulations as they were, in order.
+#[derive(Clone, Default)]
+pub struct Checkpoints {
+    all: Vec<Rc<Simulation>>,
+}
+
+fn cost(simulation: &Simulation) -> u64 {
+    simulation.trace().last_seq().0
+}
+
+impl Checkpoints {
+    pub fn add(&mut self, live: &Simulation) {
+        self.all.push(Rc::new(live.clone()));
+    }
+
+    /// Takes one if the last one is far behind; none where one was taken before.
+    pub fn add_if_due(&mut self, live: &Simulation) {
+        if self.all.last().is_some_and(|last| cost(live) >= cost(last) + SPACING) {
+            self.add(live);
+            self.thin(live.now().0.saturating_sub(RECENT.0));
+        }
+    }
+
+    /// Leaves out what lies closer than it has to, before a time in ms.
+    fn thin(&mut self, old: u64) {
+        let mut index = 1;
+        while index + 1 < self.all.len() && self.all[index + 1].now().0 < old {
+            match self.gap(index) <= OLD_SPACING {
+                true => drop(self.all.remove(index)),
+                false => index += 1,
+            }
+        }
+        self.reduce(MOST);
+    }
+
+    /// The costliest replay if one were not there.
+    fn gap(&self, index: usize) -> u64 {
+        cost(&self.all[index + 1]) - cost(&self.all[index - 1])
+    }
+
+    /// The first and the last stay.
+    fn reduce(&mut self, most: usize) {
+        while self.all.len() > most {
+            let Some(closest) = (1..self.all.len() - 1).min_by_key(|index| self.gap(*index)) else { return };
+            self.all.remove(closest);
+        }
+    }
+
+    /// The branch is not the current one any more.
+    pub fn rest(&mut self) {
+        self.reduce(MOST_AT_REST);
+    }
+
+    /// Those of a branch that begins at an instant.
+    pub fn up_to(&self, at: Instant) -> Self {
+        Self { all: self.all.iter().filter(|it| it.instant() <= at).cloned().collect() }
+    }
+
+    pub fn before(&self, at: Instant) -> Option<&Simulation> {
+        self.all.iter().rev().find(|it| it.instant() <= at).map(|it| &**it)
+    }
+
+    pub fn strictly_before(&self, at: Instant) -> Option<&Simulation> {
+        self.all.iter().rev().find(|it| it.instant() < at).map(|it| &**it)
+    }
+
+    pub fn addresses(&self) -> impl Iterator<Item = *const Simulation> {
+        self.all.iter().map(Rc::as_ptr)
+    }
+}
