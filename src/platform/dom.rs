@@ -105,9 +105,12 @@ pub fn set_view(simple: bool) {
     let _ = put_into_address("v", view);
 }
 
-fn put_into_address(name: &str, value: &str) -> Result<(), JsValue> {
-    let location = document().location().ok_or(JsValue::NULL)?;
-    let url = Url::new(&location.href()?)?;
+pub(super) fn address() -> Option<Url> {
+    Url::new(&document().location()?.href().ok()?).ok()
+}
+
+pub(super) fn put_into_address(name: &str, value: &str) -> Result<(), JsValue> {
+    let url = address().ok_or(JsValue::NULL)?;
     url.search_params().set(name, value);
     window().history()?.replace_state_with_url(&JsValue::NULL, "", Some(&url.href()))
 }

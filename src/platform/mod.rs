@@ -1,5 +1,6 @@
 //! Everything that touches the browser directly, in guards that clean up after themselves.
 
+mod choice;
 mod dom;
 mod failure;
 mod keys;
@@ -7,12 +8,14 @@ mod motion;
 mod raf;
 mod storage;
 
+pub use choice::{choose, chosen};
 pub use dom::{
     active_element, all, click, file_text, focus, focus_by_id, focus_first, is_near_end, is_page_fixed, is_shown,
     is_text_field, next_frame, press, select_range, set_theme, set_view, show, theme_is_dark, view_is_simple,
 };
 pub use failure::{install_panic_card, stop};
 pub use keys::on_window_key;
+pub use motion::{matches, on_change};
 pub use raf::Raf;
 pub use storage::{forget, keeps, load, save};
 

@@ -55,13 +55,16 @@ impl Core {
     pub fn announce(&mut self, session: Session) {
         self.announcer = None;
         self.announced_seq = session.transport.seq.get_untracked();
-        session.announcement.put(view::announce(&self.sim));
+        let leap = session.transport.leap.get_untracked();
+        let stop = if leap.is_empty() { "" } else { ". " };
+        session.announcement.put([leap.as_str(), stop, view::announce(&self.sim).as_str()].concat());
     }
 }
 
 impl Session {
     /// Shows an object in the inspector.
     pub fn select(self, key: ObjectKey) {
+        self.transport.follow.put(false);
         self.focus.selected.put(Some(key));
         self.focus.event.put(None);
         self.refresh();
@@ -70,6 +73,7 @@ impl Session {
 
     /// Shows why an event happened.
     pub fn select_event(self, seq: u64) {
+        self.transport.follow.put(false);
         let links = self.with_core(|core| view::why(&core.sim, seq)).unwrap_or_default();
         self.focus.event.put(Some((seq, links)));
         self.show_inspector();

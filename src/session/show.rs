@@ -2,7 +2,7 @@ use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::sim::{Map, Set, sort_by};
 use loopscope_engine::view::{self, LoopRow, MapView, NodeCard, PodRow};
 
-use super::{Board, Core, LoopEntry, NodeEntry, Pace, PodEntry, Session, keep};
+use super::{Board, Core, LoopEntry, LoopsView, NodeEntry, Pace, PodEntry, Session, keep};
 
 use crate::ui::SharedState;
 
@@ -141,6 +141,10 @@ impl Core {
         if !(playing && is_fast) || wall - self.loops_at >= LOOPS_EVERY_MS {
             self.loops_at = wall;
             self.show_loops(board, frame.loops, frame.now_ms, wall, playing);
+        }
+        self.follow(session, wall, playing);
+        if board.loops_view.get_untracked() == LoopsView::Picture {
+            board.picture.put(view::picture(&self.sim));
         }
         if session.is_simple.get_untracked() {
             let simple = session.focus.selected.with_untracked(|key| view::simple(&self.sim, key.as_ref()));

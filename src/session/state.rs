@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
-    CauseLink, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, PodRow,
+    CauseLink, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, Picture, PodRow,
     SimpleView, StoreView, Summary,
 };
 
@@ -64,8 +64,41 @@ pub struct Transport {
     pub speed: State<usize>,
     /// Something has been played or stepped since the page was opened.
     pub started: State<bool>,
-    /// The engine cannot keep up with the chosen speed.
-    pub behind: State<bool>,
+    /// Virtual time per real time, in words: exact where it is fixed, else as it was of late.
+    pub factor: State<String>,
+    /// How much virtual time the last step left out, and what happened in it; empty where that was next to none.
+    pub leap: State<String>,
+    /// Loop and object of the newest act are selected.
+    pub follow: State<bool>,
+}
+
+/// How the loops are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopsView {
+    Rows,
+    Cards,
+    Picture,
+}
+
+impl LoopsView {
+    pub const ALL: [LoopsView; 3] = [LoopsView::Rows, LoopsView::Cards, LoopsView::Picture];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            LoopsView::Rows => "Rows",
+            LoopsView::Cards => "Cards",
+            LoopsView::Picture => "Picture",
+        }
+    }
+
+    /// What the address or the settings say; rows where they say nothing known.
+    fn chosen() -> Self {
+        match crate::platform::chosen("loops").as_deref() {
+            Some("cards") => LoopsView::Cards,
+            Some("picture") => LoopsView::Picture,
+            _ => LoopsView::Rows,
+        }
+    }
 }
 
 impl Transport {
@@ -74,9 +107,11 @@ impl Transport {
             now_ms: State::new(0),
             seq: State::new(0),
             playing: State::new(false),
-            speed: State::new(0),
+            speed: State::new(super::first_speed()),
             started: State::new(false),
-            behind: State::new(false),
+            factor: State::new(String::new()),
+            leap: State::new(String::new()),
+            follow: State::new(false),
         }
     }
 }
@@ -88,6 +123,11 @@ pub struct Board {
     pub store: State<StoreView>,
     pub loops: State<Vec<LoopEntry>>,
     pub all_loops: State<bool>,
+    pub loops_view: State<LoopsView>,
+    /// The loop that is shown as a card among the rows.
+    pub open_loop: State<Option<LoopId>>,
+    /// All loops as one picture, while that is shown.
+    pub picture: State<Picture>,
     pub nodes: State<Vec<NodeEntry>>,
     pub unscheduled: State<Vec<PodEntry>>,
     pub unscheduled_message: State<Option<String>>,
@@ -122,6 +162,9 @@ impl Board {
             store: State::new(store),
             loops: State::new(Vec::new()),
             all_loops: State::new(false),
+            loops_view: State::new(LoopsView::chosen()),
+            open_loop: State::new(None),
+            picture: State::new(Picture::default()),
             nodes: State::new(Vec::new()),
             unscheduled: State::new(Vec::new()),
             unscheduled_message: State::new(None),

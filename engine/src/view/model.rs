@@ -96,10 +96,14 @@ pub enum ChipState {
     Running,
     /// In the queue.
     Waiting,
+    /// Being worked on, and waits for the API server's answer.
+    InFlight,
     /// Changed while being worked on: runs again.
     Dirty,
-    /// Waits for a delay or a back-off.
+    /// Waits for a time that its last turn, or the loop, has set.
     Delayed,
+    /// Waits to be tried again after a failure.
+    BackOff,
 }
 
 /// One key of a work queue.
@@ -107,6 +111,10 @@ pub enum ChipState {
 pub struct Chip {
     pub text: String,
     pub state: ChipState,
+    /// Until it is due, in tenths of a second where that is a second or more.
+    pub left: Option<Countdown>,
+    /// `1.2 s`
+    pub wait: String,
 }
 
 /// What a loop's last turn found or did in one phase.
@@ -121,6 +129,19 @@ pub struct PhaseCell {
     pub failed: bool,
 }
 
+/// How far what a loop reads is behind what is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CacheLag {
+    /// The cache is as the store was at this resourceVersion.
+    pub seen: u64,
+    /// The store's resourceVersion.
+    pub store: u64,
+    /// Changes on their way to it.
+    pub behind: usize,
+    /// Nothing reaches it.
+    pub is_cut: bool,
+}
+
 /// One loop as a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LoopRow {
@@ -129,6 +150,10 @@ pub struct LoopRow {
     pub name: String,
     /// What it waits for.
     pub waits: String,
+    /// What its watches bring, in the API's words.
+    pub watches: &'static str,
+    /// How far its cache is behind the API server.
+    pub cache: CacheLag,
     pub queue: Vec<Chip>,
     /// Keys left out of `queue`.
     pub more: usize,
