@@ -105,6 +105,22 @@ pub fn set_view(simple: bool) {
     let _ = put_into_address("v", view);
 }
 
+/// What was chosen of one thing: the address says it, or else it is remembered.
+pub fn choice(name: &str) -> Option<String> {
+    in_address(name).or_else(|| super::load(name))
+}
+
+/// Remembers a choice, and puts it into the address.
+pub fn choose(name: &str, value: &str) {
+    super::save(name, value);
+    let _ = put_into_address(name, value);
+}
+
+fn in_address(name: &str) -> Option<String> {
+    let url = Url::new(&document().location()?.href().ok()?).ok()?;
+    url.search_params().get(name)
+}
+
 fn put_into_address(name: &str, value: &str) -> Result<(), JsValue> {
     let location = document().location().ok_or(JsValue::NULL)?;
     let url = Url::new(&location.href()?)?;

@@ -1,4 +1,35 @@
+use js_sys::{Array, Object, Reflect};
+use leptos::prelude::document;
+
+/// So long a thing takes to its new place, in wall ms.
+const MOVE_MS: f64 = 250.0;
+
 /// A media query holds now.
 pub fn matches(query: &str) -> bool {
     web_sys::window().and_then(|window| window.match_media(query).ok().flatten()).is_some_and(|list| list.matches())
+}
+
+pub fn wants_less_motion() -> bool {
+    matches("(prefers-reduced-motion: reduce)")
+}
+
+/// Where an element begins in the window, in CSS pixels.
+pub type Spot = (f64, f64);
+
+pub fn spot(selector: &str) -> Option<Spot> {
+    let place = document().query_selector(selector).ok()??.get_bounding_client_rect();
+    Some((place.left(), place.top()))
+}
+
+/// Lets an element come from where it was to where it is.
+pub fn slide(selector: &str, from: Spot) {
+    let Some(to) = spot(selector) else { return };
+    let pixels = |n: f64| (n as i32).to_string();
+    let way = ["translate(", &pixels(from.0 - to.0), "px,", &pixels(from.1 - to.1), "px)"].concat();
+    let frames = Object::new();
+    let _ = Reflect::set(&frames, &"transform".into(), &Array::of2(&way.into(), &"none".into()));
+    let _ = Reflect::set(&frames, &"easing".into(), &"cubic-bezier(.2,0,0,1)".into());
+    if let Ok(Some(element)) = document().query_selector(selector) {
+        element.animate_with_f64(Some(&frames), MOVE_MS);
+    }
 }
