@@ -198,7 +198,10 @@ fn a_node_that_is_cut_off_goes_on_with_what_it_last_heard() {
     lab.run(1_000);
     let ready = || (PodClass::Ready, "Ready".to_string(), None);
     let unheard = some("node-2 is cut off; the API server has not noticed yet.");
-    assert_eq!(shown(&lab, true, "node-2"), ("Cut off".into(), some("reported Ready"), vec![ready(), ready()], unheard));
+    assert_eq!(
+        shown(&lab, true, "node-2"),
+        ("Cut off".into(), some("reported Ready"), vec![ready(), ready()], unheard)
+    );
     assert_eq!(shown(&lab, false, "node-2").0, "Ready");
 
     // A deletion that the kubelet has not heard of, and a pod that it has not heard of.
@@ -219,7 +222,10 @@ fn a_node_that_is_cut_off_goes_on_with_what_it_last_heard() {
     let (word, reported, pods, message) = shown(&lab, true, "node-2");
     assert_eq!((word.as_str(), reported), ("Cut off", some("reported Unreachable")));
     assert_eq!(pods.iter().map(|pod| pod.0).collect::<Vec<_>>(), [PodClass::Ready, PodClass::Ready, PodClass::Pending]);
-    assert!(pods.iter().all(|pod| pod.2.as_ref().is_some_and(|text| text.starts_with("reported Unknown "))), "{pods:?}");
+    assert!(
+        pods.iter().all(|pod| pod.2.as_ref().is_some_and(|text| text.starts_with("reported Unknown "))),
+        "{pods:?}"
+    );
     assert!(message.is_some_and(|text| text.ends_with("Really runs 2 pods; the API server last heard of 2.")));
     let believed = shown(&lab, false, "node-2").2;
     assert!(believed.iter().all(|pod| pod.0 == PodClass::Unknown && pod.2.is_none()), "{believed:?}");
@@ -232,7 +238,11 @@ fn a_node_that_is_cut_off_goes_on_with_what_it_last_heard() {
     assert_eq!((ghost.class, ghost.is_known), (PodClass::Ready, false));
     assert_eq!(ghost.reported.as_deref(), Some("gone from the API server"));
     assert_eq!(ghost.label, "Pod a, Ready, node-2, gone from the API server");
-    assert!(shown(&lab, true, "node-2").3.is_some_and(|text| text.ends_with("Really runs 2 pods; the API server last heard of 1.")));
+    assert!(
+        shown(&lab, true, "node-2")
+            .3
+            .is_some_and(|text| text.ends_with("Really runs 2 pods; the API server last heard of 1."))
+    );
     let bare = view::frame_as(&lab.simulation, MapLook { by_owner: true, truth: true }).map.nodes.pop();
     assert_eq!(bare.and_then(|card| card.message).as_deref(), Some("3 pods are not as reported."));
 
@@ -258,7 +268,11 @@ fn on_a_stopped_node_nothing_runs_whatever_is_reported() {
     let facts = map(&lab, true, true).nodes[0].owner.clone().expect("an owner's card");
     assert_eq!((facts.want, facts.ready), (2, 0), "the owner's card shows the truth too");
     lab.run(70_000);
-    assert!(shown(&lab, true, "node-2").3.is_some_and(|text| text.ends_with("Really runs 0 pods; the API server last heard of 2.")));
+    assert!(
+        shown(&lab, true, "node-2")
+            .3
+            .is_some_and(|text| text.ends_with("Really runs 0 pods; the API server last heard of 2."))
+    );
     lab.command(Command::StartNode { node: "node-2".into() });
     lab.run(60_000);
     assert_eq!(map(&lab, false, true), map(&lab, false, false), "the kubelet has told all");

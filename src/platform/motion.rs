@@ -1,5 +1,6 @@
-use js_sys::{Array, Object, Reflect};
+use js_sys::{Array, Function, Object, Reflect};
 use leptos::prelude::document;
+use wasm_bindgen::JsCast;
 
 /// So long a thing takes to its new place, in wall ms.
 const MOVE_MS: f64 = 250.0;
@@ -25,11 +26,14 @@ pub fn spot(selector: &str) -> Option<Spot> {
 pub fn slide(selector: &str, from: Spot) {
     let Some(to) = spot(selector) else { return };
     let pixels = |n: f64| (n as i32).to_string();
-    let way = ["translate(", &pixels(from.0 - to.0), "px,", &pixels(from.1 - to.1), "px)"].concat();
+    let way = ["translate(", pixels(from.0 - to.0).as_str(), "px,", pixels(from.1 - to.1).as_str(), "px)"].concat();
     let frames = Object::new();
     let _ = Reflect::set(&frames, &"transform".into(), &Array::of2(&way.into(), &"none".into()));
     let _ = Reflect::set(&frames, &"easing".into(), &"cubic-bezier(.2,0,0,1)".into());
-    if let Ok(Some(element)) = document().query_selector(selector) {
-        element.animate_with_f64(Some(&frames), MOVE_MS);
+    let Ok(Some(element)) = document().query_selector(selector) else { return };
+    // The bindings of the browser's API count this function as unstable.
+    if let Some(animate) = Reflect::get(&element, &"animate".into()).ok().and_then(|it| it.dyn_into::<Function>().ok())
+    {
+        let _ = animate.call2(&element, &frames, &MOVE_MS.into());
     }
 }

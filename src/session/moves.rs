@@ -1,5 +1,5 @@
-use leptos::prelude::*;
 use leptos::task::{spawn_local, tick};
+use loopscope_engine::api::Uid;
 use loopscope_engine::view::MapView;
 
 use super::{Pace, Session};
@@ -21,7 +21,7 @@ impl Moves {
             return Self(Vec::new());
         }
         let waiting = board.unscheduled.get_untracked();
-        let is_placed = |uid| map.nodes.iter().any(|node| node.pods.iter().any(|pod| pod.uid == uid));
+        let is_placed = |uid: Uid| map.nodes.iter().any(|node| node.pods.iter().any(|pod| pod.uid == uid));
         let moving = waiting.iter().filter(|pod| is_placed(pod.uid)).filter_map(|pod| {
             let selector = ["#map [data-uid='", pod.uid.to_string().as_str(), "']"].concat();
             Some((selector.clone(), platform::spot(&selector)?))

@@ -163,9 +163,16 @@ fn by_revision(objects: &Objects, card: &mut NodeCard, owner: &Object) -> Vec<Pa
     };
     let (new, old): (Vec<PodRow>, Vec<PodRow>) = std::mem::take(&mut card.pods).into_iter().partition(is_new);
     let part = |rows: &[PodRow], is_new| {
-        (!rows.is_empty()).then(|| Part { name: Name::default(), is_new, want: None, ready: n_ready(rows), n: rows.len() })
+        (!rows.is_empty()).then(|| Part {
+            name: Name::default(),
+            is_new,
+            want: None,
+            ready: n_ready(rows),
+            n: rows.len(),
+        })
     };
-    let parts = if old.is_empty() { Vec::new() } else { [part(&new, true), part(&old, false)].into_iter().flatten().collect() };
+    let parts =
+        if old.is_empty() { Vec::new() } else { [part(&new, true), part(&old, false)].into_iter().flatten().collect() };
     card.pods.extend(new);
     card.pods.extend(old);
     parts

@@ -64,7 +64,13 @@ fn acts(session: Session) -> View {
 }
 
 /// One of two ways.
-fn switch(name: &'static str, label: &'static str, is: State<bool>, words: [&'static str; 2], choose: fn(Session, bool)) -> View {
+fn switch(
+    name: &'static str,
+    label: &'static str,
+    is: State<bool>,
+    words: [&'static str; 2],
+    choose: fn(Session, bool),
+) -> View {
     let session = session();
     let choice = |second: bool| {
         view! {

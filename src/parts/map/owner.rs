@@ -86,7 +86,7 @@ fn part_view(card: State<NodeCard>, pods: State<Vec<PodEntry>>, id: (Name, bool)
     let place = memo(move || {
         fact(card, |it| {
             let at = it.parts.iter().position(|part| (&part.name, part.is_new) == (&id.0, id.1));
-            let from = it.parts.iter().take(at.unwrap_or(0)).map(|part| part.n).sum();
+            let from: usize = it.parts.iter().take(at.unwrap_or(0)).map(|part| part.n).sum();
             at.map(|at| (from, it.parts[at].clone()))
         })
     });

@@ -1,7 +1,7 @@
+use leptos::prelude::event_target_value;
 use loopscope_engine::api::Kind;
 use loopscope_engine::sim::sort_by;
 use loopscope_engine::view::{Column, NodeCard, PodClass, age, compare, matches};
-use leptos::prelude::event_target_value;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
@@ -12,7 +12,7 @@ use super::owner::{owner_title, sizes, state};
 use super::pod::{node_name, reported, rover};
 use crate::atoms::{icon, icon_of, plural, pod_icon};
 use crate::session::{NodeEntry, PodEntry, Session, session};
-use crate::ui::{At, Content, State, View, each, memo, view, when};
+use crate::ui::{At, Derived, State, View, each, memo, view};
 
 const COLUMNS: [(Column, &str); 7] = [
     (Column::Name, "Pod"),
@@ -101,7 +101,8 @@ fn arranged(session: Session) -> Vec<Group> {
     let filter = board.filter.get();
     let is_found = |pod: &PodEntry| pod.row.with_untracked(|row| matches(row, &filter));
     let found = |pods: Vec<PodEntry>| pods.into_iter().filter(is_found).collect::<Vec<_>>();
-    let cards = board.nodes.get().into_iter().map(|node| (Head::Card(node.clone()), node.pods.with_untracked(Vec::clone)));
+    let cards =
+        board.nodes.get().into_iter().map(|node| (Head::Card(node.clone()), node.pods.with_untracked(Vec::clone)));
     let all = cards.chain([(Head::NoNode, board.unscheduled.get())]).map(|(head, pods)| (head, found(pods)));
     let Some((column, back)) = board.order.get() else {
         // Without a filter, nodes without pods are listed too.
@@ -125,10 +126,12 @@ fn group_id(group: &Group) -> String {
     }
 }
 
-fn group_rows(group: Group, groups: crate::ui::Derived<Vec<Group>>) -> View {
+fn group_rows(group: Group, groups: Derived<Vec<Group>>) -> View {
     let id = group_id(&group);
     let pods = move || {
-        groups.with(|all| all.iter().find(|group| group_id(group) == id).map(|group| group.pods.clone())).unwrap_or_default()
+        groups
+            .with(|all| all.iter().find(|group| group_id(group) == id).map(|group| group.pods.clone()))
+            .unwrap_or_default()
     };
     let head = match group.head {
         Some(Head::Card(node)) => card_row(State::from(node.card)),
