@@ -97,7 +97,6 @@ fn head(card: State<NodeCard>) -> View {
             <h3>{title}</h3>
             <span class="tag grow">
                 {icon_of(|| "i i12", node_shape(card))}<span class="clip">{move || card.with(|it| it.word.clone())}</span>
-                {reported(move || card.with(|it| it.reported.clone()))}
             </span>
             {when(move || session.board.compact.get(), move || worst(card))}
             {(!simple).then(|| view! {
@@ -105,6 +104,7 @@ fn head(card: State<NodeCard>) -> View {
                     {icon("i i12", "#i-power")}<span>{verb}</span>
                 </button>
             })}
+            {reported(move || card.with(|it| it.reported.clone()))}
         </div>
     }
 }

@@ -63,7 +63,7 @@ pub fn table() -> View {
             />
             <p class="sub" role="status">{said}</p>
         </div>
-        <div class="twin" at=list on:keydown={move |event| keys::on_key(session, list, event.unchecked_ref())}>
+        <div class="twin" class:is-flat={move || board.order.with(Option::is_some) || board.by_owner.get()} at=list on:keydown={move |event| keys::on_key(session, list, event.unchecked_ref())}>
             <table class="cmp">
                 <caption class="sr">{caption}</caption>
                 <thead><tr>{COLUMNS.map(|(column, name)| heading(session, column, name))}</tr></thead>
