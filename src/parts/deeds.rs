@@ -39,7 +39,7 @@ const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
     Deed { name, keys, place: "map", run: None }
 }
 
-pub static DEEDS: [Deed; 32] = [
+pub static DEEDS: [Deed; 34] = [
     anywhere("Play or pause", &[" ", "k"], |session, _| session.toggle()),
     anywhere("Pause", &["Escape"], |session, _| session.pause()),
     anywhere("Next event", &["ArrowRight", "."], |session, _| session.step()),
@@ -64,6 +64,14 @@ pub static DEEDS: [Deed; 32] = [
     anywhere("Map as a table", &["t"], |session, _| {
         session.open(Part::Map);
         switch_table(session);
+    }),
+    anywhere("Group the map by owner, or by node", &[], |session, _| {
+        session.open(Part::Map);
+        session.group_by_owner(!session.board.by_owner.get_untracked());
+    }),
+    anywhere("Show the map as it really is, or as reported", &[], |session, _| {
+        session.open(Part::Map);
+        session.show_truth(!session.board.truth.get_untracked());
     }),
     anywhere("Show all loops, or only active ones", &[], |session, _| {
         let all = session.board.all_loops;

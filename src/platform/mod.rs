@@ -15,7 +15,7 @@ pub use dom::{
 };
 pub use failure::{install_panic_card, stop};
 pub use keys::on_window_key;
-pub use motion::{matches, on_change};
+pub use motion::{Spot, matches, on_change, slide, spot, wants_less_motion};
 pub use raf::Raf;
 pub use storage::{forget, keeps, load, save};
 

@@ -5,9 +5,13 @@ use loopscope_engine::view;
 use loopscope_engine::world::{Command, NodeSetup, Outcome};
 
 use super::{Session, Toast, Tone, keep};
+use crate::platform::wall_ms;
 
 /// So many toasts at once; older ones go.
 const MOST_TOASTS: usize = 3;
+
+/// Two presses of a switch within this time are one, in wall ms.
+const SWITCH_MS: f64 = 600.0;
 
 impl Session {
     fn dispatch(self, command: Command) -> Option<Outcome> {
@@ -45,8 +49,25 @@ impl Session {
 
     /// Does something on purpose that the loops have to answer.
     pub fn meddle(self, command: Command) {
+        if self.is_hasty(&command) {
+            return;
+        }
         self.board.meddled.put(true);
         self.act(command);
+    }
+
+    /// The second press of a double click on a machine's switch, whose meaning has just become the opposite.
+    fn is_hasty(self, command: &Command) -> bool {
+        let (Command::StopNode { node } | Command::StartNode { node }) = command else { return false };
+        let (now, node) = (wall_ms(), node.clone());
+        self.with_core(|core| {
+            let is_hasty = core.switched.0 == node && now - core.switched.1 < SWITCH_MS;
+            if !is_hasty {
+                core.switched = (node, now);
+            }
+            is_hasty
+        })
+        .unwrap_or_default()
     }
 
     /// Switches on one more machine.

@@ -4,6 +4,8 @@ mod commands;
 mod details;
 mod keep;
 mod lights;
+mod look;
+mod moves;
 mod play;
 mod show;
 mod state;
@@ -92,6 +94,8 @@ struct Core {
     announcer: Option<gloo_timers::callback::Timeout>,
     announced_seq: u64,
     next_toast: u32,
+    /// The machine whose power was switched last, and when, in wall ms.
+    switched: (String, f64),
 }
 
 /// A handle to everything the page shows and can do.
@@ -135,6 +139,7 @@ impl Session {
             announcer: None,
             announced_seq: 0,
             next_toast: 0,
+            switched: (String::new(), f64::MIN),
         };
         let session = Self {
             core: StoredValue::new_local(core),

@@ -2,6 +2,7 @@ use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::sim::{Map, Set, sort_by};
 use loopscope_engine::view::{self, LoopRow, MapView, NodeCard, PodRow};
 
+use super::moves::Moves;
 use super::{Board, Core, LoopEntry, LoopsView, NodeEntry, Pace, PodEntry, Session, keep};
 
 use crate::ui::SharedState;
@@ -127,7 +128,7 @@ impl Registry {
 impl Core {
     /// Derives the frame and touches only what differs from what is on the page.
     pub fn show(&mut self, session: Session, wall: f64) {
-        let frame = view::frame(&self.sim);
+        let frame = view::frame_as(&self.sim, session.look());
         keep::reached(&self.sim);
         let playing = session.transport.playing.get_untracked();
         let board = &session.board;
@@ -151,7 +152,9 @@ impl Core {
             board.code_lit.put(self.lights.of_code(&simple, wall, playing));
             board.simple.put(simple);
         }
+        let moves = Moves::begin(session, &frame.map);
         self.registry.show_map(board, frame.map);
+        moves.play();
     }
 
     fn show_loops(&mut self, board: &Board, rows: Vec<LoopRow>, now_ms: u64, wall: f64, playing: bool) {

@@ -3,10 +3,11 @@ use std::collections::VecDeque;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
-    CauseLink, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, Picture, PodRow,
-    SimpleView, StoreView, Summary,
+    CauseLink, Column, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, Picture,
+    PodRow, SimpleView, StoreView, Summary,
 };
 
+use super::look::is_chosen;
 use crate::ui::{SharedState, State};
 
 /// A pod in a list: the list changes with membership, the row with the pod.
@@ -136,6 +137,14 @@ pub struct Board {
     pub compact: State<bool>,
     /// The map is shown as a table.
     pub table: State<bool>,
+    /// The cards are workloads, not nodes.
+    pub by_owner: State<bool>,
+    /// What there really is on the machines is shown, not what is reported.
+    pub truth: State<bool>,
+    /// What the table is ordered by, and whether backwards; by card if by nothing.
+    pub order: State<Option<(Column, bool)>>,
+    /// The text by which the table's rows are found.
+    pub filter: State<String>,
     /// The pod that Tab leads to.
     pub rover: State<Option<Uid>>,
     /// The loop of the simple view, while that is shown, and which of its phases shine.
@@ -172,6 +181,10 @@ impl Board {
             counts: State::new(Vec::new()),
             compact: State::new(false),
             table: State::new(false),
+            by_owner: State::new(is_chosen("group", "owner")),
+            truth: State::new(is_chosen("show", "truth")),
+            order: State::new(None),
+            filter: State::new(String::new()),
             rover: State::new(None),
             simple: State::new(SimpleView::default()),
             code_lit: State::new([false; 3]),

@@ -66,9 +66,19 @@ const views = [
     await page.setViewportSize(size);
     await part(page, 'Map');
   }],
+  ['what really is', async ({ page }) => {
+    await page.getByRole('group', { name: 'Show the map as' }).getByRole('button', { name: 'truth' }).click();
+  }],
+  ['owners', async ({ page }) => {
+    await page.getByRole('group', { name: 'Group pods by' }).getByRole('button', { name: 'owner' }).click();
+  }],
   ['the table', async ({ page }) => {
     await part(page, 'Map');
     await page.getByRole('button', { name: 'Table' }).click();
+  }],
+  ['the table, ordered and filtered', async ({ page }) => {
+    await page.getByRole('columnheader', { name: 'State' }).getByRole('button').click();
+    await page.getByRole('searchbox', { name: 'Filter pods' }).fill('node-');
   }],
 ];
 

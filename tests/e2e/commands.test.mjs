@@ -103,7 +103,7 @@ labTest('map and events are one stop each, and arrows reach all that is in them'
     ['#map .nodes', '#log'].map((it) => [...document.querySelectorAll(`${it}, ${it} *`)].filter((el) => el.tabIndex >= 0).length));
   assert.deepEqual(await stops(), [1, 1]);
   await lab.button('Table').click();
-  assert.equal(await page.evaluate(() => [...document.querySelectorAll('.twin button')].filter((el) => el.tabIndex >= 0).length), 1);
+  assert.equal(await page.evaluate(() => [...document.querySelectorAll('.twin tbody button')].filter((el) => el.tabIndex >= 0).length), 1);
   await lab.button('Table').click();
   await lab.pods().first().focus();
   await page.keyboard.press('ArrowUp');

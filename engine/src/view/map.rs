@@ -1,7 +1,7 @@
 //! Where the pods are.
 
 use super::pods::row;
-use super::{Capacity, Counts, MapView, NodeCard, NodeClass, NodeFaults, PodRow};
+use super::{Capacity, Counts, MapLook, MapView, NodeCard, NodeClass, NodeFaults, PodRow, owners, truth};
 use crate::api::{Kind, MicroTime, Name, Node, Object, ObjectKey, Pod, condition};
 use crate::apiserver::Verb;
 use crate::sim::sort_by;
@@ -13,13 +13,13 @@ pub const CROWD_FROM: usize = 150;
 /// Past this a heartbeat is late, in ms: they come every 10 s.
 const LATE_MS: i64 = 12_000;
 
-pub fn map(simulation: &Simulation) -> MapView {
+pub fn map(simulation: &Simulation, look: MapLook) -> MapView {
     let objects = simulation.api().objects();
     let arriving = arriving(simulation);
     let is_crowd = objects.of_kind(Kind::Pod).nth(CROWD_FROM - 1).is_some();
-    let mut nodes: Vec<NodeCard> =
-        objects.of_kind(Kind::Node).filter_map(Object::as_node).map(|node| card(simulation, node, is_crowd)).collect();
-    sort_by(&mut nodes, |a, b| natural(&a.key.name).cmp(&natural(&b.key.name)));
+    let all = objects.of_kind(Kind::Node).filter_map(Object::as_node);
+    let mut nodes: Vec<NodeCard> = all.map(|node| card(simulation, node, is_crowd, look.truth)).collect();
+    sort_by(&mut nodes, |a, b| node_order(&a.key.name).cmp(&node_order(&b.key.name)));
     let is_homeless = |pod: &&std::rc::Rc<Pod>| {
         !pod.is_assigned() || objects.get(&ObjectKey::node(pod.spec.node_name.clone())).is_none()
     };
@@ -37,12 +37,17 @@ pub fn map(simulation: &Simulation) -> MapView {
         unscheduled.push(row);
     }
     by_name(&mut unscheduled);
+    if look.by_owner {
+        let placed = nodes.into_iter().flat_map(|node| node.pods);
+        nodes = owners::group(simulation, placed.chain(std::mem::take(&mut unscheduled)).collect());
+        message = None;
+    }
     let all = || nodes.iter().flat_map(|node| &node.pods).chain(&unscheduled);
     let (n_pods, counts) = (all().count(), count(all()));
     MapView { nodes, unscheduled, unscheduled_message: message, n_pods, counts, is_crowd }
 }
 
-fn count<'a>(rows: impl Iterator<Item = &'a PodRow>) -> Counts {
+pub(super) fn count<'a>(rows: impl Iterator<Item = &'a PodRow>) -> Counts {
     let mut counts: Counts = Vec::new();
     for row in rows {
         match counts.iter_mut().find(|(class, _)| *class == row.class) {
@@ -64,12 +69,12 @@ pub fn faults(simulation: &Simulation, node: &Node) -> NodeFaults {
     }
 }
 
-fn by_name(rows: &mut Vec<PodRow>) {
+pub(super) fn by_name(rows: &mut Vec<PodRow>) {
     sort_by(rows, |a, b| a.key.name.cmp(&b.key.name));
 }
 
 /// A name with the number at its end as a number: `node-2` comes before `node-10`.
-fn natural(name: &str) -> (&str, u64, &str) {
+pub(super) fn node_order(name: &str) -> (&str, u64, &str) {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (stem, name[stem.len()..].parse().unwrap_or(0), name)
 }
@@ -85,7 +90,7 @@ fn arriving(simulation: &Simulation) -> Vec<(ObjectKey, Name)> {
         .collect()
 }
 
-fn card(simulation: &Simulation, node: &Node, is_crowd: bool) -> NodeCard {
+fn card(simulation: &Simulation, node: &Node, is_crowd: bool, truth: bool) -> NodeCard {
     let objects = simulation.api().objects();
     let name = &node.metadata.name;
     let class = match node.readiness() {
@@ -110,18 +115,25 @@ fn card(simulation: &Simulation, node: &Node, is_crowd: bool) -> NodeCard {
     let mebi = 1024 * 1024;
     let mut pods: Vec<PodRow> = objects.pods_on(name).map(|pod| row(simulation, pod, Some(node), is_crowd)).collect();
     by_name(&mut pods);
-    NodeCard {
+    let mut card = NodeCard {
         key: ObjectKey::node(name.clone()),
+        owner: None,
         class,
         word: word.into(),
+        reported: None,
         faults: faults(simulation, node),
         last_heard,
         cpu: Capacity { used: usage.cpu_milli, total: node.allocatable("cpu").milli() },
         memory: Capacity { used: usage.memory_bytes / mebi, total: node.allocatable("memory").units() / mebi },
-        counts: count(pods.iter()),
+        counts: Vec::new(),
         pods,
         message: message(simulation, node, class),
+    };
+    if truth {
+        truth::reveal(simulation, node, &mut card);
     }
+    card.counts = count(card.pods.iter());
+    card
 }
 
 /// What there is to say of a node that is not simply ready.

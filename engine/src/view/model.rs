@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::api::{ObjectKey, Uid};
+use crate::api::{Name, ObjectKey, Uid};
 
 /// A piece of text in which `**` opens and closes what is to stand out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -251,6 +251,16 @@ pub struct PodRow {
     pub label: String,
     /// The node it is being bound to while the binding is on its way.
     pub arriving_at: Option<String>,
+    /// The node it is bound to; empty without one.
+    pub node: Name,
+    /// What made it, a ReplicaSet for instance; empty for a bare pod.
+    pub owner: Name,
+    /// Virtual time of its creation in ms.
+    pub created_ms: u64,
+    /// What the API server says of it, where the row shows something else: `reported Ready`.
+    pub reported: Option<String>,
+    /// The API server knows of it.
+    pub is_known: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -281,13 +291,49 @@ pub struct NodeFaults {
 /// How many pods of each class there are, the worst first.
 pub type Counts = Vec<(PodClass, usize)>;
 
-/// One node in the map.
+/// How the map is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MapLook {
+    /// A card for each workload, not for each node.
+    pub by_owner: bool,
+    /// What there really is on the machines, not what the API server believes.
+    pub truth: bool,
+}
+
+/// The pods of one template of a workload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// The ReplicaSet; empty where a workload has none.
+    pub name: Name,
+    pub is_new: bool,
+    /// What its ReplicaSet asks for.
+    pub want: Option<i32>,
+    pub ready: usize,
+    /// So many of the card's pods, after those of the parts before.
+    pub n: usize,
+}
+
+/// What a card says of a workload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OwnerFacts {
+    pub want: i32,
+    pub ready: usize,
+    pub convergence: Convergence,
+    /// Empty where all pods are of one template and no ReplicaSet made them.
+    pub parts: Vec<Part>,
+}
+
+/// One titled card of the map: a node, or a workload where pods are grouped by owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NodeCard {
     pub key: ObjectKey,
+    /// Only for a workload, of which nothing is said that nodes have: class, faults, room.
+    pub owner: Option<OwnerFacts>,
     pub class: NodeClass,
-    /// `Ready`, `Unreachable, cordoned`
+    /// `Ready`, `Unreachable, cordoned`; what kind of workload.
     pub word: String,
+    /// What the API server says of the node, where the card shows something else.
+    pub reported: Option<String>,
     pub faults: NodeFaults,
     /// `last heard 98 s ago`, where it is late.
     pub last_heard: Option<String>,
@@ -299,7 +345,7 @@ pub struct NodeCard {
     pub message: Option<String>,
 }
 
-/// Where the pods are.
+/// Where the pods are, or whose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MapView {
     pub nodes: Vec<NodeCard>,

@@ -6,7 +6,7 @@ mod row;
 use loopscope_engine::world::Command;
 
 use crate::atoms::{icon, phrase, yes};
-use crate::session::{LoopEntry, LoopsView, session};
+use crate::session::{LoopEntry, LoopsView, Session, session};
 use crate::ui::{Content, View, each, memo, view, when};
 pub use row::loop_row;
 
@@ -90,7 +90,16 @@ pub fn now() -> View {
             })
         })
     };
-    view! { <p class="now">{move || if started.get() { sentence().content() } else { invitation() }}</p> }
+    let title = move || now_words(session);
+    view! { <p class="now" title=title>{move || if started.get() { sentence().content() } else { invitation() }}</p> }
+}
+
+/// All of the sentence, where there may be no room for it.
+fn now_words(session: Session) -> Option<String> {
+    session
+        .board
+        .now
+        .with(|now| now.as_ref().map(|now| [now.text.plain().as_str(), " ", now.because.as_str()].concat()))
 }
 
 /// Only loops that ran lately, or all.
