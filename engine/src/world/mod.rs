@@ -9,6 +9,7 @@ mod command_text;
 mod deliver;
 mod faults;
 mod process;
+mod replace;
 mod rollback;
 mod scenario;
 mod setup;
