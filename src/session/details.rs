@@ -84,6 +84,9 @@ impl Session {
     pub fn select_event(self, seq: u64) {
         let links = self.with_core(|core| view::why(&core.sim, seq)).unwrap_or_default();
         self.focus.event.put(Some((seq, links)));
+        if self.focus.tab.get_untracked() == InspectTab::Yaml {
+            self.focus.tab.put(InspectTab::Compare);
+        }
         self.show_inspector();
     }
 

@@ -1,6 +1,5 @@
 //! Texts that a person edits: the manifest, and an object in place.
 
-use leptos::prelude::*;
 use loopscope_engine::manifest::{self, Diagnostic, Severity};
 use loopscope_engine::sim::sort_by;
 use loopscope_engine::view::{self, FieldChange};

@@ -28,8 +28,9 @@ impl Simulation {
                 Ok(answer) => outcome.lines.push([&reference(&answer.object.key()), " replaced"].concat()),
                 Err(error) => {
                     let mut problems = located(&document, &error);
-                    // What is not about one field begins with what the server answered.
+                    // What is not about one field has no place, and begins with what the server answered.
                     for it in problems.iter_mut().filter(|it| it.path.is_empty()) {
+                        (it.line, it.column, it.length) = (0, 0, 0);
                         let code = error.code().to_string();
                         it.message = [code.as_str(), " ", error.reason.name(), ": ", it.message.as_str()].concat();
                     }

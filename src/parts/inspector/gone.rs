@@ -1,4 +1,3 @@
-use leptos::prelude::*;
 
 use super::{link, part};
 use crate::session::session;

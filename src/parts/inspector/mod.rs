@@ -34,12 +34,20 @@ pub fn inspector() -> View {
     };
     let is_there = memo(move || inspection.with(Option::is_some));
     let tab = session.focus.tab;
+    // Causes stand below, or above the Events where one of those was pressed; the YAML needs the room.
+    let place = memo(move || match tab.get() {
+        _ if !is_there.get() => Some(false),
+        InspectTab::Yaml => None,
+        tab => Some(tab == InspectTab::Events && session.focus.event.with(Option::is_some)),
+    });
     view! {
         <aside class="inspector" id="inspect" aria-labelledby="h-insp">
             <div class="insp-h"><h2 id="h-insp" tabindex="-1">{title}</h2></div>
-            {when(move || is_there.get(), move || view! { {gone()}{actions()}{tabs()}{move || panel(tab.get())} })}
+            {when(move || is_there.get(), move || view! { {gone()}{actions()}{tabs()} })}
+            {when(move || place.get() == Some(true), why)}
+            {when(move || is_there.get(), move || view! { {move || panel(tab.get())} })}
             {when(move || !is_there.get(), nothing)}
-            {when(move || tab.get() != InspectTab::Yaml || !is_there.get(), why)}
+            {when(move || place.get() == Some(false), why)}
         </aside>
     }
 }
@@ -93,7 +101,7 @@ fn tabs() -> View {
     view! {
         <div class="insp-tabs" role="tablist" aria-label="View of the object" on:keydown=rove_tabs>
             {choice("Spec | Status", InspectTab::Compare, None)}
-            {choice("Conditions", InspectTab::Conditions, Some(count(|it| it.conditions.len())))}
+            {choice("Conditions", InspectTab::Conditions, None)}
             {choice("Owners", InspectTab::Kin, None)}
             {choice("Events", InspectTab::Events, Some(count(|it| it.events.len())))}
             {choice("YAML", InspectTab::Yaml, None)}

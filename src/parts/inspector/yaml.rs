@@ -80,13 +80,13 @@ fn write() -> View {
             <button class="btn btn-s btn-quiet" type="button" on:click=cancel>"Cancel"</button>
             <button class="btn btn-s btn-main" type="button" on:click=save>"Save"</button>
         </div>
-        {editor_view(sheet, field, changed)}
-        {problems(sheet, field)}
         <div class="insp-sec conflict" hidden={move || !is_conflict()}>
             <p>"Changed meanwhile:"</p>
             {move || is_conflict().then(|| meanwhile(session))}
             <button class="btn btn-s" type="button" on:click=rebase>"Redo my changes on the newest version"</button>
         </div>
+        {editor_view(sheet, field, changed)}
+        {problems(sheet, field)}
     }
 }
 

@@ -102,7 +102,7 @@ fn sample_list(field: At<HtmlTextAreaElement>, on_text: Callback<String>) -> Vie
 
 /// Leads to the first thing that is wrong, once it is drawn.
 pub fn go_to_first(editor: Editor, field: At<HtmlTextAreaElement>) {
-    if let Some(problem) = editor.problems.with_untracked(|all| all.first().cloned()) {
+    if let Some(problem) = editor.problems.with_untracked(|all| all.first().filter(|it| it.line > 0).cloned()) {
         platform::next_frame(move || go_to(editor, field, &problem));
     }
 }
