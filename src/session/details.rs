@@ -1,8 +1,8 @@
 use gloo_timers::callback::Timeout;
 use loopscope_engine::api::ObjectKey;
-use loopscope_engine::view;
+use loopscope_engine::view::{self, Inspection};
 
-use super::{Core, Pace, Part, Session};
+use super::{Core, InspectTab, Pace, Part, Session};
 use crate::platform::is_shown;
 
 /// The object and the event list are derived at most this often while playing, in wall ms.
@@ -23,9 +23,7 @@ impl Core {
         }
         self.details_at = wall;
         let focus = &session.focus;
-        let inspection =
-            focus.selected.with_untracked(|key| key.as_ref().and_then(|key| view::inspect(&self.sim, key)));
-        focus.inspection.put(inspection);
+        focus.inspection.put(self.inspect(session));
         focus.objects.put(view::objects(&self.sim));
         let seq = session.transport.seq.get_untracked();
         let is_flood = seq.saturating_sub(self.details_seq) > LISTED_EVENTS as u64;
@@ -34,6 +32,20 @@ impl Core {
             (self.details_seq, self.events_at) = (seq, wall);
             focus.events.put(view::events(&self.sim, LISTED_EVENTS));
         }
+    }
+
+    /// The selected object; of one that is gone, its last state.
+    fn inspect(&self, session: Session) -> Option<Inspection> {
+        let focus = &session.focus;
+        let key = focus.selected.get_untracked()?;
+        let Some(mut found) = view::inspect(&self.sim, &key) else {
+            let last = focus.inspection.get_untracked().filter(|last| last.key == key)?;
+            return Some(view::gone(&self.sim, last));
+        };
+        if focus.managed.get_untracked() && focus.tab.get_untracked() == InspectTab::Yaml {
+            found.yaml = view::yaml(&self.sim, &key, true).unwrap_or_default();
+        }
+        Some(found)
     }
 
     /// Says what happened after a while, unless something waits to be said.
@@ -76,7 +88,21 @@ impl Session {
         self.transport.follow.put(false);
         let links = self.with_core(|core| view::why(&core.sim, seq)).unwrap_or_default();
         self.focus.event.put(Some((seq, links)));
+        if self.focus.tab.get_untracked() == InspectTab::Yaml {
+            self.focus.tab.put(InspectTab::Compare);
+        }
         self.show_inspector();
+    }
+
+    /// Shows another side of the inspected object.
+    pub fn inspect(self, tab: InspectTab) {
+        self.focus.tab.put(tab);
+        self.refresh();
+    }
+
+    pub fn show_managed(self, on: bool) {
+        self.focus.managed.put(on);
+        self.refresh();
     }
 
     pub fn close_event(self) {

@@ -2,6 +2,7 @@
 
 mod commands;
 mod details;
+mod edit;
 mod keep;
 mod lights;
 mod look;
@@ -12,7 +13,8 @@ mod state;
 
 pub use keep::kept_steps;
 pub use state::{
-    Board, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Part, PodEntry, Toast, Tone, Transport,
+    Base, Board, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Part, PodEntry, Toast, Tone,
+    Transport,
 };
 
 use leptos::prelude::*;

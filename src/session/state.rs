@@ -3,8 +3,8 @@ use std::collections::VecDeque;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
-    CauseLink, Column, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, Picture,
-    PodRow, SimpleView, StoreView, Summary,
+    CauseLink, Column, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine,
+    ObjectDiff, Picture, PodRow, SimpleView, StoreView, Summary,
 };
 
 use super::look::is_chosen;
@@ -227,17 +227,32 @@ impl Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InspectTab {
     Compare,
+    Conditions,
+    Kin,
+    Events,
     Yaml,
+}
+
+/// The object that is edited in place, and its YAML as it was when that began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    pub key: ObjectKey,
+    pub yaml: String,
 }
 
 #[derive(Clone, Copy)]
 pub struct Focus {
     pub selected: State<Option<ObjectKey>>,
-    /// The selected object, while it exists.
+    /// The selected object; its last state where it is gone.
     pub inspection: State<Option<Inspection>>,
     /// The objects that are not on the map.
     pub objects: State<Vec<ObjectKey>>,
     pub tab: State<InspectTab>,
+    /// The YAML shows who owns which field.
+    pub managed: State<bool>,
+    pub base: State<Option<Base>>,
+    /// The YAML of `base` as it is being changed.
+    pub draft: Editor,
     /// The event whose causes are shown, with them.
     pub event: State<Option<(u64, Vec<CauseLink>)>>,
     /// The newest events, oldest first.
@@ -254,6 +269,9 @@ impl Focus {
             inspection: State::new(None),
             objects: State::new(Vec::new()),
             tab: State::new(InspectTab::Compare),
+            managed: State::new(false),
+            base: State::new(None),
+            draft: Editor::new(String::new()),
             event: State::new(None),
             events: State::new(Vec::new()),
             part: State::new(Part::Map),
@@ -278,6 +296,8 @@ pub struct Editor {
     pub answer: State<Vec<String>>,
     /// Apply was refused, and the text has not changed since.
     pub refused: State<bool>,
+    /// What applying the text would change, until the text changes.
+    pub diff: State<Option<Vec<ObjectDiff>>>,
 }
 
 impl Editor {
@@ -287,6 +307,7 @@ impl Editor {
             problems: State::new(Vec::new()),
             answer: State::new(Vec::new()),
             refused: State::new(false),
+            diff: State::new(None),
         }
     }
 }

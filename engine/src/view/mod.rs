@@ -6,8 +6,12 @@
 mod causes;
 mod code;
 mod compare;
+mod conditions;
+mod diff;
 mod frame;
+mod gone;
 mod inspect;
+mod kin;
 mod listing;
 mod loops;
 mod map;
@@ -23,7 +27,9 @@ mod yaml;
 
 pub use causes::{event, events, why};
 pub use code::{simple, telling_seq};
+pub use diff::{changes, dry_run, rebase};
 pub use frame::{announce, frame, frame_as};
+pub use gone::gone;
 pub use inspect::inspect;
 pub use listing::{Column, compare, matches};
 pub use loops::newest_act;
@@ -33,4 +39,4 @@ pub use pods::{classify, status_word};
 pub use programs::{BEHAVIORS, behavior};
 pub use words::age;
 pub use workloads::{first_key, objects};
-pub use yaml::to_yaml;
+pub use yaml::{to_yaml, yaml};

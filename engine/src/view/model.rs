@@ -362,7 +362,12 @@ pub struct MapView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Edit {
     Replicas(i32),
-    Image { container: String, image: String },
+    Image {
+        container: String,
+        image: String,
+    },
+    /// The rollout is paused.
+    Paused(bool),
 }
 
 /// One field: what is wanted beside what is.
@@ -397,6 +402,37 @@ pub struct ConditionRow {
     pub reason: String,
     pub message: String,
     pub is_good: bool,
+    /// Since its status last changed.
+    pub age: String,
+    /// When it is true, in one sentence; nothing for conditions that are not Kubernetes' own.
+    pub meaning: &'static str,
+}
+
+/// One object among those that own each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Kin {
+    pub key: ObjectKey,
+    /// How many owners are above it.
+    pub depth: usize,
+    /// `Running`, `2 of 3 ready`
+    pub state: String,
+    /// It is the inspected object.
+    pub is_self: bool,
+}
+
+/// How an inspected object went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Gone {
+    /// The write that ended it; 0 where that is no longer known.
+    pub seq: u64,
+    /// Virtual time in ms.
+    pub at_ms: u64,
+    /// `12 s`
+    pub since: String,
+    /// What was made in its place.
+    pub replaced_by: Vec<ObjectKey>,
+    /// Its owner, while that is there.
+    pub owner: Option<ObjectKey>,
 }
 
 /// A Kubernetes Event about the object.
@@ -407,6 +443,40 @@ pub struct ObjectEvent {
     pub reason: String,
     pub message: String,
     pub count: u32,
+    /// `2m`: since the first of them, where there are several.
+    pub over: String,
+    /// The trace event of the newest.
+    pub seq: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Change {
+    Added,
+    Changed,
+    Removed,
+}
+
+/// A field that differs between two versions of an object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FieldChange {
+    pub change: Change,
+    /// `spec.template.spec.containers[name="app"].image`
+    pub path: String,
+    pub old: String,
+    pub new: String,
+}
+
+/// What applying one object of a manifest would change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ObjectDiff {
+    /// `Deployment web`
+    pub title: String,
+    pub is_new: bool,
+    /// What the API server would answer where it refuses.
+    pub refused: String,
+    pub fields: Vec<FieldChange>,
+    /// Fields left out of the list.
+    pub more: usize,
 }
 
 /// One object, spec beside status.
@@ -419,10 +489,13 @@ pub struct Inspection {
     pub verdict: Phrase,
     pub why: Vec<CauseLink>,
     pub conditions: Vec<ConditionRow>,
-    pub owner: Option<ObjectKey>,
-    pub owns: Vec<ObjectKey>,
+    /// What owns it and what it owns, owners first.
+    pub kin: Vec<Kin>,
     pub events: Vec<ObjectEvent>,
+    /// As `kubectl get -o yaml` prints it.
     pub yaml: String,
+    /// It no longer exists; everything else is as it last was.
+    pub gone: Option<Gone>,
     /// Deleting it is something a person may do.
     pub can_delete: bool,
     /// Its current resourceVersion; nothing about it changed while this stays.

@@ -10,6 +10,7 @@ mod deliver;
 mod faults;
 mod flights;
 mod process;
+mod replace;
 mod rollback;
 mod scenario;
 mod setup;
