@@ -6,6 +6,7 @@
 mod causes;
 mod code;
 mod compare;
+mod crowd;
 mod frame;
 mod inspect;
 mod loops;
@@ -19,8 +20,11 @@ mod yaml;
 
 pub use causes::{event, events, why};
 pub use code::{simple, telling_seq};
-pub use frame::{announce, frame};
+pub use crowd::{Crowd, Dot, Flock, crowd, pod_row};
+pub use frame::{announce, frame, moment};
 pub use inspect::inspect;
+pub use loops::loop_rows;
+pub use map::page;
 pub use model::*;
 pub use pods::{classify, status_word};
 pub use programs::{BEHAVIORS, behavior};

@@ -1,7 +1,9 @@
 //! Where the pods are.
 
+mod crowd;
 mod keys;
 mod node;
+mod pages;
 mod pod;
 mod table;
 
@@ -21,7 +23,7 @@ pub fn map() -> View {
     let list = At::<Element>::new();
     let counts = move || {
         let pods = plural(board.n_pods.get(), "pod", "pods");
-        [pods.as_str(), ", ", plural(board.nodes.with(Vec::len), "node", "nodes").as_str()].concat()
+        [pods.as_str(), ", ", plural(board.n_nodes.get(), "node", "nodes").as_str()].concat()
     };
     let simple = session.is_simple.get_untracked();
     let is_table = move || !simple && board.table.get();
@@ -35,7 +37,9 @@ pub fn map() -> View {
             </div>
             {when(is_empty, empty)}
             {when(is_table, table::table)}
-            {when(move || !is_table(), move || tiles(session, list))}
+            {when(move || is_table() && board.is_crowd.get(), pages::pages)}
+            {when(move || !is_table() && board.is_crowd.get(), crowd::crowd)}
+            {when(move || !is_table() && !board.is_crowd.get(), move || tiles(session, list))}
         </section>
     }
 }
@@ -60,7 +64,7 @@ fn tiles(session: Session, list: At<Element>) -> View {
     let board = session.board;
     view! {
             <ul
-                class="nodes" class:is-compact={move || board.compact.get()} at=list
+                class="nodes" at=list
                 on:keydown={move |event| keys::on_key(session, list, event.unchecked_ref())}
             >
                 {each(move || board.nodes.get(), |node| node.key.name.to_string(), node_view)}
