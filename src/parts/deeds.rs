@@ -142,8 +142,9 @@ fn go(session: Session, part: Part, id: &'static str) {
 /// Shows the map's other form. The focus stays on the pod that has it.
 pub fn switch_table(session: Session) {
     let table = session.board.table;
-    let has_focus = platform::active_element().and_then(|it| it.closest(".nodes, .twin").ok().flatten()).is_some();
-    table.put(!table.get_untracked());
+    let has_focus =
+        platform::active_element().and_then(|it| it.closest(".nodes, .twin, .crowd").ok().flatten()).is_some();
+    session.show_table(!table.get_untracked());
     if has_focus {
         platform::next_frame(|| {
             // Without a pod, to the first node.

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Element, Event, HtmlElement, HtmlTextAreaElement, Url};
+use web_sys::{Element, Event, HtmlElement, HtmlTextAreaElement, ScrollIntoViewOptions, ScrollLogicalPosition, Url};
 
 fn root() -> Option<Element> {
     document().document_element()
@@ -60,6 +60,13 @@ pub fn show(id: &str) {
     let (row, view) = (row.get_bounding_client_rect(), list.get_bounding_client_rect());
     let by = if row.top() < view.top() { row.top() - view.top() } else { (row.bottom() - view.bottom()).max(0.0) };
     list.set_scroll_top(list.scroll_top() + by as i32);
+}
+
+/// Scrolls whatever has to be scrolled just far enough that an element is seen.
+pub fn show_nearest(element: &Element) {
+    let how = ScrollIntoViewOptions::new();
+    how.set_block(ScrollLogicalPosition::Nearest);
+    element.scroll_into_view_with_scroll_into_view_options(&how);
 }
 
 /// Runs `then` once, when what has changed is drawn.

@@ -2,7 +2,7 @@ use gloo_timers::callback::Timeout;
 use loopscope_engine::api::ObjectKey;
 use loopscope_engine::view::{self, Inspection};
 
-use super::{Core, InspectTab, Pace, Part, Session};
+use super::{Core, InspectTab, Part, Session};
 use crate::platform::is_shown;
 
 /// The object and the event list are derived at most this often while playing, in wall ms.
@@ -18,7 +18,9 @@ const SPEAK_FAST_EVERY_MS: u32 = 8_000;
 impl Core {
     /// Derives what is shown of the selected object, and the newest events.
     pub fn show_details(&mut self, session: Session, wall: f64, at_once: bool) {
-        if !at_once && wall - self.details_at < DETAILS_EVERY_MS {
+        // When time runs fast, not in the frame that shows the loops: no frame has everything to do.
+        let is_taken = session.is_fast() && self.loops_at == wall;
+        if !at_once && (is_taken || wall - self.details_at < DETAILS_EVERY_MS) {
             return;
         }
         self.details_at = wall;
@@ -54,8 +56,7 @@ impl Core {
         if self.announcer.is_some() || seq == self.announced_seq {
             return;
         }
-        let fast = matches!(session.pace(), Pace::Times(factor) if factor > 1.0);
-        let delay = if fast { SPEAK_FAST_EVERY_MS } else { SPEAK_EVERY_MS };
+        let delay = if session.is_fast() { SPEAK_FAST_EVERY_MS } else { SPEAK_EVERY_MS };
         self.announcer = Some(Timeout::new(delay, move || {
             session.with_core(|core| {
                 core.announcer = None;

@@ -12,13 +12,15 @@ mod show;
 mod state;
 
 pub use keep::kept_steps;
+pub use show::PAGE;
 pub use state::{
     Base, Board, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Part, PodEntry, Toast, Tone,
     Transport,
 };
 
 use leptos::prelude::*;
-use loopscope_engine::view;
+use loopscope_engine::api::{ObjectKey, Uid};
+use loopscope_engine::view::{self, PodRow};
 use loopscope_engine::world::{Scenario, Simulation};
 
 use crate::platform::{Raf, set_view, view_is_simple, wall_ms};
@@ -75,6 +77,7 @@ struct Core {
     sim: Simulation,
     registry: Registry,
     lights: Lights,
+    curve: Curve,
     /// Fraction of a virtual millisecond not yet played.
     carry: f64,
     /// Listed events that may be shown now without being too many to read.
@@ -91,6 +94,7 @@ struct Core {
     /// When the event list and the loops were last shown, in wall ms.
     events_at: f64,
     loops_at: f64,
+    page_at: f64,
     details_seq: u64,
     /// Wall time at which the announcer last spoke, and its waiting sentence.
     announcer: Option<gloo_timers::callback::Timeout>,
@@ -128,6 +132,7 @@ impl Session {
             sim,
             registry: Registry::default(),
             lights: Lights::default(),
+            curve: Curve::default(),
             carry: 0.0,
             credit: 0.0,
             last_wall: None,
@@ -137,6 +142,7 @@ impl Session {
             details_at: f64::MIN,
             events_at: f64::MIN,
             loops_at: f64::MIN,
+            page_at: f64::MIN,
             details_seq: u64::MAX,
             announcer: None,
             announced_seq: 0,
@@ -174,6 +180,28 @@ impl Session {
         set_view(simple);
         self.is_simple.put(simple);
         self.refresh();
+    }
+
+    /// Shows the map as a table, or as shapes.
+    pub fn show_table(self, table: bool) {
+        self.board.table.put(table);
+        self.refresh();
+    }
+
+    /// Shows another page of the table.
+    pub fn turn_to(self, page: usize) {
+        self.board.page.put(page);
+        self.refresh();
+    }
+
+    /// One pod of a crowd, in words.
+    pub fn pod(self, uid: Uid) -> Option<PodRow> {
+        self.with_core(|core| view::pod_row(&core.sim, uid)).flatten()
+    }
+
+    /// The pod of this name, if it is a pod and still there.
+    pub fn uid(self, key: &ObjectKey) -> Option<Uid> {
+        self.with_core(|core| core.sim.api().objects().pod(key).map(|pod| pod.metadata.uid)).flatten()
     }
 
     /// Brings a part of the workspace to the front wherever it may be hidden.

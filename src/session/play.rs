@@ -123,6 +123,11 @@ impl Session {
         SPEEDS[self.transport.speed.get_untracked().min(SPEEDS.len() - 1)].1
     }
 
+    /// Time runs faster than real: nobody can read everything.
+    pub(super) fn is_fast(self) -> bool {
+        matches!(self.pace(), Pace::Times(factor) if factor > 1.0)
+    }
+
     /// One animation frame; says whether another is wanted.
     pub(super) fn tick(self, wall: f64) -> bool {
         if self.transport.playing.try_get_untracked() != Some(true) {

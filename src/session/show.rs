@@ -3,7 +3,7 @@ use loopscope_engine::sim::{Map, Set, sort_by};
 use loopscope_engine::view::{self, LoopRow, MapView, NodeCard, PodRow};
 
 use super::moves::Moves;
-use super::{Board, Core, LoopEntry, LoopsView, NodeEntry, Pace, PodEntry, Session, keep};
+use super::{Board, Core, LoopEntry, LoopsView, NodeEntry, PodEntry, Session, keep};
 
 use crate::ui::SharedState;
 
@@ -11,8 +11,11 @@ use crate::ui::SharedState;
 const ACTIVE_MS: u64 = 20_000;
 /// So many rows are shown even where fewer are active, so that the page does not jump.
 const LEAST_LOOPS: usize = 6;
-/// When time runs faster than real, the loops are shown at most this often, in wall ms.
+/// When time runs faster than real, the loops, the sentence of now and the curve are shown at most this often, in wall ms.
 const LOOPS_EVERY_MS: f64 = 100.0;
+/// So many rows the table of a crowd has at a time, and how often they change while playing, in wall ms.
+pub const PAGE: usize = 100;
+const PAGE_EVERY_MS: f64 = 200.0;
 
 /// The signals behind the rows that are on the page.
 #[derive(Default)]
@@ -74,8 +77,8 @@ impl Registry {
         entry
     }
 
-    fn show_map(&mut self, board: &Board, map: MapView) {
-        board.put_map_facts(&map);
+    fn show_map(&mut self, board: &Board, mut map: MapView) {
+        board.put_map_facts(&mut map);
         let unscheduled: Vec<PodEntry> = map.unscheduled.into_iter().map(|pod| self.pod(pod)).collect();
         let mut n_seen = unscheduled.len();
         let nodes: Vec<NodeEntry> = map
@@ -92,7 +95,9 @@ impl Registry {
         if n_seen != self.pods.len() {
             self.forget_gone(&unscheduled, &nodes);
         }
-        self.keep_rover(board, &nodes, &unscheduled);
+        if n_seen > 0 || !board.is_crowd.get_untracked() {
+            self.keep_rover(board, &nodes, &unscheduled);
+        }
         board.unscheduled.put(unscheduled);
         board.nodes.put(nodes);
     }
@@ -128,20 +133,20 @@ impl Registry {
 impl Core {
     /// Derives the frame and touches only what differs from what is on the page.
     pub fn show(&mut self, session: Session, wall: f64) {
-        let frame = view::frame_as(&self.sim, session.look());
+        let mut frame = view::moment(&self.sim, session.look());
         keep::reached(&self.sim);
         let playing = session.transport.playing.get_untracked();
         let board = &session.board;
         session.transport.now_ms.put(frame.now_ms);
         session.transport.seq.put(frame.seq);
-        board.now.put(frame.now);
-        board.store.put(frame.store);
-        session.curve.update(|curve| curve.add(frame.now_ms, &frame.summary));
+        self.curve.add(frame.now_ms, &frame.summary);
         board.summary.put(frame.summary);
-        let is_fast = matches!(session.pace(), Pace::Times(factor) if factor > 1.0);
-        if !(playing && is_fast) || wall - self.loops_at >= LOOPS_EVERY_MS {
+        if !(playing && session.is_fast()) || wall - self.loops_at >= LOOPS_EVERY_MS {
             self.loops_at = wall;
-            self.show_loops(board, frame.loops, frame.now_ms, wall, playing);
+            board.now.put(frame.now);
+            board.store.put(frame.store);
+            session.curve.put(self.curve.clone());
+            self.show_loops(board, view::loop_rows(&self.sim), frame.now_ms, wall, playing);
         }
         self.follow(session, wall, playing);
         if board.loops_view.get_untracked() == LoopsView::Picture {
@@ -151,6 +156,16 @@ impl Core {
             let simple = session.focus.selected.with_untracked(|key| view::simple(&self.sim, key.as_ref()));
             board.code_lit.put(self.lights.of_code(&simple, wall, playing));
             board.simple.put(simple);
+        }
+        if frame.map.is_crowd && board.table.get_untracked() {
+            if playing && wall - self.page_at < PAGE_EVERY_MS {
+                return board.put_map_facts(&mut frame.map);
+            }
+            self.page_at = wall;
+            let last = frame.map.n_pods.saturating_sub(1) / PAGE;
+            let page = board.page.get_untracked().min(last);
+            board.page.put(page);
+            frame.map = view::page(&self.sim, page * PAGE, PAGE);
         }
         let moves = Moves::begin(session, &frame.map);
         self.registry.show_map(board, frame.map);

@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
-    CauseLink, Column, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine,
+    CauseLink, Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine,
     ObjectDiff, Picture, PodRow, SimpleView, StoreView, Summary,
 };
 
@@ -134,7 +134,13 @@ pub struct Board {
     pub unscheduled_message: State<Option<String>>,
     pub n_pods: State<usize>,
     pub counts: State<Counts>,
-    pub compact: State<bool>,
+    /// There are too many pods to tell by name.
+    pub is_crowd: State<bool>,
+    /// They, as bare shapes.
+    pub crowd: State<Crowd>,
+    pub n_nodes: State<usize>,
+    /// The page of the table, from 0, where the table of a crowd has pages.
+    pub page: State<usize>,
     /// The map is shown as a table.
     pub table: State<bool>,
     /// The cards are workloads, not nodes.
@@ -179,7 +185,10 @@ impl Board {
             unscheduled_message: State::new(None),
             n_pods: State::new(0),
             counts: State::new(Vec::new()),
-            compact: State::new(false),
+            is_crowd: State::new(false),
+            crowd: State::new(Crowd::default()),
+            n_nodes: State::new(0),
+            page: State::new(0),
             table: State::new(false),
             by_owner: State::new(is_chosen("group", "owner")),
             truth: State::new(is_chosen("show", "truth")),
@@ -192,10 +201,12 @@ impl Board {
         }
     }
 
-    pub(super) fn put_map_facts(&self, map: &MapView) {
+    pub(super) fn put_map_facts(&self, map: &mut MapView) {
         self.n_pods.put(map.n_pods);
         self.counts.put(map.counts.clone());
-        self.compact.put(map.is_crowd);
+        self.is_crowd.put(map.is_crowd);
+        self.n_nodes.put(if map.is_crowd { map.crowd.n_nodes() } else { map.nodes.len() });
+        self.crowd.put(std::mem::take(&mut map.crowd));
         self.unscheduled_message.put(map.unscheduled_message.clone());
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Crowd;
 use crate::api::{Name, ObjectKey, Uid};
 
 /// A piece of text in which `**` opens and closes what is to stand out.
@@ -42,6 +43,22 @@ pub enum PodClass {
     ImageError,
     CrashLoop,
     Failed,
+}
+
+impl PodClass {
+    /// In order of attention.
+    pub const ALL: [PodClass; 10] = [
+        PodClass::Ready,
+        PodClass::Completed,
+        PodClass::Creating,
+        PodClass::NotReady,
+        PodClass::Pending,
+        PodClass::Terminating,
+        PodClass::Unknown,
+        PodClass::ImageError,
+        PodClass::CrashLoop,
+        PodClass::Failed,
+    ];
 }
 
 /// How far the workloads are from what was asked for.
@@ -356,6 +373,8 @@ pub struct MapView {
     pub counts: Counts,
     /// Too many pods to tell by name: they are bare shapes.
     pub is_crowd: bool,
+    /// The bare shapes. The pods of a crowd are not among `nodes` and `unscheduled`, but for those of a page of it.
+    pub crowd: Crowd,
 }
 
 /// What a field's cell lets a person change.

@@ -71,7 +71,12 @@ fn init_word(pod: &Pod) -> Option<String> {
 
 /// The class of a pod as the API server reports it; the first rule that fits wins, in the order of kubectl's printer.
 pub fn classify(pod: &Pod, node: Option<&Node>) -> PodClass {
-    if node.is_some_and(|node| node.readiness() == "Unknown") && !pod.is_finished() {
+    classify_on(pod, node.is_some_and(|node| node.readiness() == "Unknown"))
+}
+
+/// The same, for whoever knows already whether its node has fallen silent.
+pub fn classify_on(pod: &Pod, is_silent: bool) -> PodClass {
+    if is_silent && !pod.is_finished() {
         return PodClass::Unknown;
     }
     if pod.is_terminating() {

@@ -1,8 +1,10 @@
 //! Where the pods are, or whose.
 
+mod crowd;
 mod keys;
 mod node;
 mod owner;
+mod pages;
 mod pod;
 mod table;
 
@@ -24,7 +26,7 @@ pub fn map() -> View {
     let list = At::<Element>::new();
     let counts = move || {
         let pods = plural(board.n_pods.get(), "pod", "pods");
-        let n = board.nodes.with(Vec::len);
+        let n = if is_by_owner(session) { board.nodes.with(Vec::len) } else { board.n_nodes.get() };
         let cards = if is_by_owner(session) { plural(n, "owner", "owners") } else { plural(n, "node", "nodes") };
         [pods.as_str(), ", ", cards.as_str()].concat()
     };
@@ -40,7 +42,9 @@ pub fn map() -> View {
             </div>
             {when(is_empty, empty)}
             {when(is_table, table::table)}
-            {when(move || !is_table(), move || tiles(session, list))}
+            {when(move || is_table() && board.is_crowd.get(), pages::pages)}
+            {when(move || !is_table() && board.is_crowd.get(), crowd::crowd)}
+            {when(move || !is_table() && !board.is_crowd.get(), move || tiles(session, list))}
         </section>
     }
 }
@@ -101,7 +105,7 @@ fn tiles(session: Session, list: At<Element>) -> View {
     let board = session.board;
     view! {
             <ul
-                class="nodes" class:is-compact={move || board.compact.get()} at=list
+                class="nodes" at=list
                 on:keydown={move |event| keys::on_key(session, list, event.unchecked_ref())}
             >
                 {each(move || board.nodes.get(), card_id, card_view)}

@@ -1,25 +1,21 @@
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::view::{PodClass, PodRow};
 
-use crate::atoms::{dial, icon, icon_of, pod_icon, pod_tile, yes};
+use crate::atoms::{dial, icon, icon_of, pod_icon, yes};
 use crate::session::{PodEntry, Session, session};
 use crate::ui::{State, View, memo, view, when};
 
-/// One pod: a shape, its name and its state's word; a bare shape where there are many.
+/// One pod: a shape, its name and its state's word.
 pub fn pod_view(pod: PodEntry) -> View {
     let session = session();
     let PodEntry { uid, row } = pod;
     let row = State::from(row);
-    let compact = session.board.compact;
     let class = memo(move || row.with(|row| row.class));
     let is_pressed = move || {
         let is_selected = |key: &ObjectKey| row.with(|row| row.key == *key);
         yes(session.focus.selected.with(|selected| selected.as_ref().is_some_and(is_selected)))
     };
-    let shape = icon_of(
-        move || pod_icon(class.get()).0,
-        move || if compact.get() { pod_tile(class.get()) } else { pod_icon(class.get()).1 },
-    );
+    let shape = icon_of(move || pod_icon(class.get()).0, move || pod_icon(class.get()).1);
     view! {
         <li>
             <button
@@ -29,7 +25,7 @@ pub fn pod_view(pod: PodEntry) -> View {
                 on:click={move |_| session.select(row.with_untracked(|row| row.key.clone()))}
             >
                 {shape}
-                {when(move || !compact.get(), move || label(row))}
+                {label(row)}
             </button>
         </li>
     }

@@ -1,0 +1,124 @@
+//! A crowd: so many pods that each is a bare shape.
+
+use super::map::{node_class, node_order};
+use super::pods::{classify_on, row};
+use super::{Counts, NodeClass, PodClass, PodRow};
+use crate::api::{Kind, Node, Object, ObjectKey, Pod, Uid, condition};
+use crate::sim::sort_by;
+use crate::world::Simulation;
+
+/// A pod of a crowd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Dot {
+    pub uid: Uid,
+    pub class: PodClass,
+}
+
+/// Pods of a crowd under one heading.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Flock {
+    /// What they are together on, or nothing for those that are nowhere.
+    pub key: Option<ObjectKey>,
+    pub class: Option<NodeClass>,
+    pub counts: Counts,
+    pub pods: Vec<Dot>,
+}
+
+/// All pods, as a crowd.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Crowd {
+    /// Nodes in their order, then what has no node.
+    pub flocks: Vec<Flock>,
+}
+
+impl Crowd {
+    pub fn n_pods(&self) -> usize {
+        self.flocks.iter().map(|it| it.pods.len()).sum()
+    }
+
+    pub fn counts(&self) -> Counts {
+        let mut tally = Tally::default();
+        for (class, n) in self.flocks.iter().flat_map(|it| &it.counts) {
+            tally.add(*class, *n);
+        }
+        tally.counts()
+    }
+
+    pub fn n_nodes(&self) -> usize {
+        self.flocks.iter().filter(|it| it.key.is_some()).count()
+    }
+}
+
+/// How many there are of each class.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally([usize; PodClass::ALL.len()]);
+
+impl Tally {
+    pub fn add(&mut self, class: PodClass, n: usize) {
+        self.0[class as usize] += n;
+    }
+
+    pub fn of(&self, class: PodClass) -> usize {
+        self.0[class as usize]
+    }
+
+    pub fn all(&self) -> usize {
+        self.0.iter().sum()
+    }
+
+    /// Those that there are, the worst first.
+    pub fn counts(&self) -> Counts {
+        PodClass::ALL.into_iter().rev().map(|class| (class, self.of(class))).filter(|(_, n)| *n > 0).collect()
+    }
+
+    /// Each as often as it is there, the worst last.
+    pub fn classes(&self) -> impl Iterator<Item = PodClass> + Clone {
+        let tally = *self;
+        PodClass::ALL.into_iter().flat_map(move |class| std::iter::repeat_n(class, tally.of(class)))
+    }
+}
+
+/// Every pod, by its node, without anything that takes a sentence to say; and why those wait that have no node.
+pub fn crowd(simulation: &Simulation) -> (Crowd, Option<String>) {
+    let objects = simulation.api().objects();
+    let mut nodes: Vec<&std::rc::Rc<Node>> = objects.nodes().map(|(node, _)| node).collect();
+    sort_by(&mut nodes, |a, b| node_order(&a.metadata.name).cmp(&node_order(&b.metadata.name)));
+    let mut flocks: Vec<Flock> = nodes
+        .into_iter()
+        .map(|node| {
+            let name = &node.metadata.name;
+            let key = Some(ObjectKey::node(name.clone()));
+            flock(key, Some(node), &mut objects.pods_on(name).map(|pod| &**pod))
+        })
+        .collect();
+    let message =
+        objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(|pod| !pod.is_assigned()).find_map(|pod| {
+            let scheduled = condition(&pod.status.conditions, "PodScheduled");
+            scheduled.filter(|it| it.reason == "Unschedulable").map(|it| it.message.to_string())
+        });
+    let lost = objects.missing_nodes().flat_map(|name| objects.pods_on(name));
+    let waiting = objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(|pod| !pod.is_assigned());
+    flocks.push(flock(None, None, &mut waiting.chain(lost).map(|pod| &**pod)));
+    (Crowd { flocks }, message)
+}
+
+fn flock(key: Option<ObjectKey>, node: Option<&Node>, pods: &mut dyn Iterator<Item = &Pod>) -> Flock {
+    let mut tally = Tally::default();
+    let is_silent = node.is_some_and(|node| node.readiness() == "Unknown");
+    let pods = pods
+        .map(|pod| {
+            let class = classify_on(pod, is_silent);
+            tally.add(class, 1);
+            Dot { uid: pod.metadata.uid, class }
+        })
+        .collect();
+    Flock { key, class: node.map(node_class), counts: tally.counts(), pods }
+}
+
+/// One pod of a crowd, in words.
+pub fn pod_row(simulation: &Simulation, uid: Uid) -> Option<PodRow> {
+    let objects = simulation.api().objects();
+    let pod = objects.of_kind(Kind::Pod).filter_map(Object::as_pod).find(|pod| pod.metadata.uid == uid)?;
+    let node = super::pods::node_of(simulation, &pod.spec.node_name);
+    Some(row(simulation, pod, node, true))
+}

@@ -1,0 +1,110 @@
+//! A crowd tells the same as the map of a few pods does.
+
+#[path = "common/lab.rs"]
+mod lab;
+
+use lab::{Lab, instant};
+use loopscope_engine::api::{Kind, Uid};
+use loopscope_engine::environment::Behavior;
+use loopscope_engine::view::{self, Counts, MapView, NodeClass, PodClass};
+use loopscope_engine::world::{Command, Scenario, Simulation};
+
+fn deployment(name: &str, replicas: usize, image: &str) -> String {
+    format!(
+        "apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}}}
+spec:
+  replicas: {replicas}
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec: {{containers: [{{name: app, image: '{image}', resources: {{requests: {{cpu: 10m}}}}}}]}}
+"
+    )
+}
+
+/// A cluster of four nodes with pods in most states, and one node lost.
+fn mixed(replicas: usize) -> Lab {
+    let mut scenario = Scenario::with_nodes(7, 4, "4", "8Gi");
+    for (image, behavior) in [
+        ("app:v1", instant()),
+        ("app:slow", Behavior { pull_ms: 600_000, ..instant() }),
+        ("app:crash", Behavior { exit: Some((1_000, 1)), ..instant() }),
+        ("app:gone", Behavior { is_missing: true, ..instant() }),
+    ] {
+        scenario.behaviors.0.insert(image.into(), behavior);
+    }
+    let mut lab = Lab { simulation: Simulation::new(scenario) };
+    for (name, image) in [("good", "app:v1"), ("slow", "app:slow"), ("bad", "app:crash"), ("gone", "app:gone")] {
+        lab.apply(&deployment(name, replicas, image));
+    }
+    lab.pod("homeless", "{nodeSelector: {no: where}, containers: [{name: app, image: 'app:v1'}]}");
+    lab.run(40_000);
+    lab.command(Command::StopNode { node: "node-2".into() });
+    lab.command(Command::Cordon { node: "node-3".into(), on: true });
+    lab.run(60_000);
+    lab
+}
+
+/// Each node with its class, its counts and its pods' classes; nothing for what has no node.
+type Told = Vec<(Option<String>, Option<NodeClass>, Counts, Vec<(Uid, PodClass)>)>;
+
+fn told_by_rows(map: &MapView) -> Told {
+    let rows = |rows: &[view::PodRow]| rows.iter().map(|row| (row.uid, row.class)).collect();
+    let card = |card: &view::NodeCard| {
+        (Some(card.key.name.to_string()), Some(card.class), card.counts.clone(), rows(&card.pods))
+    };
+    let mut told: Told = map.nodes.iter().map(card).collect();
+    let mut counts: Counts = Vec::new();
+    for row in &map.unscheduled {
+        match counts.iter_mut().find(|(class, _)| *class == row.class) {
+            Some((_, n)) => *n += 1,
+            None => counts.push((row.class, 1)),
+        }
+    }
+    told.push((None, None, counts, rows(&map.unscheduled)));
+    told
+}
+
+fn told_by_crowd(crowd: &view::Crowd) -> Told {
+    let flock = |it: &view::Flock| {
+        let pods = it.pods.iter().map(|dot| (dot.uid, dot.class)).collect();
+        (it.key.as_ref().map(|key| key.name.to_string()), it.class, it.counts.clone(), pods)
+    };
+    crowd.flocks.iter().map(flock).collect()
+}
+
+#[test]
+fn a_crowd_has_the_same_pods_in_the_same_places_and_states_as_the_plain_map() {
+    let lab = mixed(30);
+    let map = view::frame(&lab.simulation).map;
+    assert!(!map.is_crowd && map.crowd.flocks.is_empty());
+    let (crowd, message) = view::crowd(&lab.simulation);
+    assert_eq!(told_by_crowd(&crowd), told_by_rows(&map));
+    assert_eq!((crowd.n_pods(), crowd.counts()), (map.n_pods, map.counts));
+    assert_eq!(message, map.unscheduled_message);
+    let classes: Vec<PodClass> = crowd.counts().into_iter().map(|(class, _)| class).collect();
+    assert!(classes.len() >= 6, "{classes:?}");
+}
+
+#[test]
+fn many_pods_are_told_as_a_crowd_and_page_by_page_in_words() {
+    let lab = mixed(60);
+    let map = view::frame(&lab.simulation).map;
+    assert!(map.is_crowd && map.nodes.is_empty() && map.unscheduled.is_empty());
+    assert_eq!(map.n_pods, map.crowd.n_pods());
+    let mut pages: Vec<(Uid, PodClass)> = Vec::new();
+    for page in 0..map.n_pods.div_ceil(50) {
+        let map = view::page(&lab.simulation, page * 50, 50);
+        let rows: Vec<_> = map.nodes.iter().flat_map(|node| &node.pods).chain(&map.unscheduled).collect();
+        assert_eq!(rows.len(), 50.min(map.n_pods - page * 50));
+        let is_said = |row: &&view::PodRow| row.label.contains(&*row.key.name) && !row.status.is_empty();
+        assert!(rows.iter().all(is_said));
+        pages.extend(rows.iter().map(|row| (row.uid, row.class)));
+    }
+    let all: Vec<_> = told_by_crowd(&map.crowd).into_iter().flat_map(|(.., pods)| pods).collect();
+    assert_eq!(pages, all);
+    let row = view::pod_row(&lab.simulation, all[0].0).expect("it is there");
+    assert_eq!((row.key.kind, row.class), (Kind::Pod, all[0].1));
+}
