@@ -215,7 +215,7 @@ fn a_node_that_is_cut_off_goes_on_with_what_it_last_heard() {
         (PodClass::Pending, "No container".into(), some("reported Creating")),
     ];
     assert_eq!(pods, expected);
-    assert!(message.is_some_and(|text| text.ends_with("Really runs 2 pods; the API server believes 2.")));
+    assert!(message.is_some_and(|text| text.ends_with("yet. 2 pods are not as reported.")));
 
     // After a while the API server knows nothing any more. The containers run on.
     lab.run(70_000);
