@@ -83,7 +83,7 @@ labTest('what a node that is cut off really runs is marked where the API server 
   assert.match(await node.innerText(), /Cut off\s*reported Ready/);
   assert.match(await node.innerText(), /1 pod is not as reported\./);
   assert.match(await podOn(lab, name).innerText(), /Ready\s*reported Terminating/);
-  assert.match(await podOn(lab, name).getAttribute('aria-label'), /, Ready, node-2, reported Terminating$/);
+  assert.match(await podOn(lab, name).getAttribute('aria-label'), /, Ready, reported Terminating, node-2$/);
   assert.equal(await podOn(lab, name).locator('.unlike use').getAttribute('href'), '#ph-diff', 'a shape says it as well');
 
   await lab.skipUntil(async () => /reported Unreachable/.test(await node.innerText()));

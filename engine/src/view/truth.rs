@@ -116,7 +116,7 @@ fn mark(row: &mut PodRow, class: PodClass, word: &str, reported: String) {
     row.word = word.into();
     row.countdown = None;
     let node = if row.node.is_empty() { "no node" } else { row.node.as_str() };
-    row.label = ["Pod ", &row.key.name, ", ", word, ", ", node, ", ", &reported].concat();
+    row.label = ["Pod ", &row.key.name, ", ", word, ", ", &reported, ", ", node].concat();
     row.reported = Some(reported);
 }
 
