@@ -77,10 +77,7 @@ metadata:
     time: "2026-11-30T08:00:01Z"
   name: settings
 "#;
-    assert_eq!(
-        yaml_of(&simulation, Kind::ConfigMap, "settings", true),
-        plain.replace("  name: settings\n", managed)
-    );
+    assert_eq!(yaml_of(&simulation, Kind::ConfigMap, "settings", true), plain.replace("  name: settings\n", managed));
 }
 
 #[test]
@@ -142,7 +139,8 @@ fn an_edited_object_is_written_unless_it_has_changed_meanwhile() {
 #[test]
 fn changes_are_done_again_on_top_of_what_others_did() {
     let base = json!({"metadata": {"resourceVersion": "1", "labels": {"a": "1", "b": "2"}}, "spec": {"replicas": 2}});
-    let mine = json!({"metadata": {"resourceVersion": "1", "labels": {"a": "9"}}, "spec": {"replicas": 2, "paused": true}});
+    let mine =
+        json!({"metadata": {"resourceVersion": "1", "labels": {"a": "9"}}, "spec": {"replicas": 2, "paused": true}});
     let live = json!({"metadata": {"resourceVersion": "7", "labels": {"a": "1", "b": "2", "c": "3"}}, "spec": {"replicas": 4}});
     let expected = json!({"metadata": {"resourceVersion": "7", "labels": {"a": "9", "c": "3"}}, "spec": {"replicas": 4, "paused": true}});
     assert_eq!(view::rebase(&base, &mine, &live), expected);
@@ -284,18 +282,21 @@ fn owners_stand_above_and_what_is_owned_below() {
         [top(Kind::Deployment, 0, true), top(Kind::ReplicaSet, 1, false), pod(false), pod(false)]
     );
     let name = play::pods(&simulation)[0].metadata.name.clone();
-    assert_eq!(
-        shape(Kind::Pod, &name),
-        [top(Kind::Deployment, 0, false), top(Kind::ReplicaSet, 1, false), pod(true)]
-    );
+    assert_eq!(shape(Kind::Pod, &name), [top(Kind::Deployment, 0, false), top(Kind::ReplicaSet, 1, false), pod(true)]);
 }
 
 #[test]
 fn conditions_have_an_age_and_each_of_kubernetes_own_a_meaning() {
     let mut simulation = world(scenario());
     apply(&mut simulation, &workload("Deployment", "web", "app:v1", "replicas: 2"));
-    apply(&mut simulation, "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web}, spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}}");
-    apply(&mut simulation, "{apiVersion: batch/v1, kind: Job, metadata: {name: run}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: app, image: 'app:done'}]}}}}");
+    apply(
+        &mut simulation,
+        "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web}, spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}}",
+    );
+    apply(
+        &mut simulation,
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: run}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: app, image: 'app:done'}]}}}}",
+    );
     run_for(&mut simulation, 30_000);
     let mut seen = 0;
     for kind in Kind::ALL {
@@ -337,9 +338,14 @@ fn samples_are_right_and_do_what_they_say() {
         run_for(&mut simulation, 120_000);
         let ready = play::pods(&simulation).iter().filter(|pod| pod.is_ready()).count();
         assert_eq!(ready, n_ready, "{name}");
-        let conditions = |kind, name: &str| view::inspect(&simulation, &key(kind, name)).expect("it is there").conditions;
+        let conditions =
+            |kind, name: &str| view::inspect(&simulation, &key(kind, name)).expect("it is there").conditions;
         let is = |kind, name: &str, of: &str, status: &str| {
-            assert!(conditions(kind, name).iter().any(|it| it.kind == of && it.status == status), "{of} {:?}", conditions(kind, name));
+            assert!(
+                conditions(kind, name).iter().any(|it| it.kind == of && it.status == status),
+                "{of} {:?}",
+                conditions(kind, name)
+            );
         };
         match name {
             "unready" => is(Kind::Deployment, "unready", "Progressing", "False"),

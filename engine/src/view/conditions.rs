@@ -42,7 +42,9 @@ fn is_bad_when_true(kind: &str) -> bool {
 /// What it means that a condition is true (`k8s.io/api`, v1.36).
 pub fn meaning(of: Kind, kind: &str) -> &'static str {
     match (of, kind) {
-        (Kind::Deployment, "Available") => "enough pods have been ready for minReadySeconds: replicas less maxUnavailable.",
+        (Kind::Deployment, "Available") => {
+            "enough pods have been ready for minReadySeconds: replicas less maxUnavailable."
+        }
         (Kind::Deployment, "Progressing") => "the rollout is done, or got on within progressDeadlineSeconds.",
         (Kind::Deployment | Kind::ReplicaSet, "ReplicaFailure") => "the API server refused to create or delete a pod.",
         (Kind::Pod, "PodScheduled") => "a node has been chosen for it.",

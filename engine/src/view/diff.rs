@@ -17,9 +17,8 @@ const MOST_LETTERS: usize = 100;
 /// Objects that cannot be read are left out: they have diagnostics.
 pub fn dry_run(simulation: &Simulation, text: &str) -> Vec<ObjectDiff> {
     let manifest = manifest::read(text);
-    let is_broken = |index: usize| {
-        manifest.diagnostics.iter().any(|it| it.document == index && it.severity == Severity::Error)
-    };
+    let is_broken =
+        |index: usize| manifest.diagnostics.iter().any(|it| it.document == index && it.severity == Severity::Error);
     let to_come: Vec<Name> = manifest.documents.iter().map(|it| &it.object).filter_map(named_space).collect();
     let readable = manifest.documents.iter().filter(|it| !is_broken(it.index));
     readable
@@ -28,11 +27,10 @@ pub fn dry_run(simulation: &Simulation, text: &str) -> Vec<ObjectDiff> {
             let name = &document.object.meta().name;
             let key = crate::api::ObjectKey::new(kind, namespace.clone(), name.clone());
             let old = simulation.api().objects().get(&key);
-            let (mut fields, refused) =
-                match simulation.api().preview(kind, &namespace, &document.value, &to_come) {
-                    Ok(new) => (changes(old.map(Object::to_value).as_ref(), &new.to_value()), String::new()),
-                    Err(error) => (Vec::new(), format!("{} {}: {error}", error.code(), error.reason.name())),
-                };
+            let (mut fields, refused) = match simulation.api().preview(kind, &namespace, &document.value, &to_come) {
+                Ok(new) => (changes(old.map(Object::to_value).as_ref(), &new.to_value()), String::new()),
+                Err(error) => (Vec::new(), format!("{} {}: {error}", error.code(), error.reason.name())),
+            };
             let more = fields.len().saturating_sub(MOST_FIELDS);
             fields.truncate(MOST_FIELDS);
             ObjectDiff { title: format!("{} {name}", kind.name()), is_new: old.is_none(), refused, fields, more }

@@ -36,8 +36,7 @@ pub fn gone(simulation: &Simulation, mut last: Inspection) -> Inspection {
 
 /// The write with which it went.
 fn first_look(simulation: &Simulation, last: &Inspection) -> Gone {
-    let ends =
-        |what: &What| matches!(what, What::Wrote { key, effect: Effect::Deleted, .. } if *key == last.key);
+    let ends = |what: &What| matches!(what, What::Wrote { key, effect: Effect::Deleted, .. } if *key == last.key);
     let found = simulation.trace().events().rev().find(|event| ends(&event.what));
     let (seq, at_ms) = found.map_or((0, simulation.now().0), |event| (event.seq.0, event.at.0));
     Gone { seq, at_ms, since: String::new(), replaced_by: Vec::new(), owner: None }

@@ -29,8 +29,7 @@ pub fn kin(simulation: &Simulation, object: &Object) -> Vec<Kin> {
         owners.push(owner);
     }
     let depth = owners.len();
-    let mut all: Vec<Kin> =
-        owners.into_iter().rev().enumerate().map(|(depth, it)| row(it, depth, false)).collect();
+    let mut all: Vec<Kin> = owners.into_iter().rev().enumerate().map(|(depth, it)| row(it, depth, false)).collect();
     all.push(row(object, depth, true));
     add_owned(simulation, object, depth + 1, depth + BELOW, &mut all);
     if all.len() == 1 {

@@ -23,8 +23,8 @@ mod yaml;
 
 pub use causes::{event, events, why};
 pub use code::{simple, telling_seq};
-pub use frame::{announce, frame};
 pub use diff::{changes, dry_run, rebase};
+pub use frame::{announce, frame};
 pub use gone::gone;
 pub use inspect::inspect;
 pub use model::*;

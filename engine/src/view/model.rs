@@ -291,7 +291,10 @@ pub struct MapView {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Edit {
     Replicas(i32),
-    Image { container: String, image: String },
+    Image {
+        container: String,
+        image: String,
+    },
     /// The rollout is paused.
     Paused(bool),
 }

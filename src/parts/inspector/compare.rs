@@ -55,7 +55,9 @@ fn line(first: CompareRow, rows: Derived<Vec<CompareRow>>) -> View {
             stepper(now, |session| session.focus.selected.get_untracked())
         }
         Some(Edit::Image { .. }) => image_field(edit_now),
-        Some(Edit::Paused(_)) => paused_switch(memo(move || edit_now.with(|it| matches!(it, Some(Edit::Paused(true)))))),
+        Some(Edit::Paused(_)) => {
+            paused_switch(memo(move || edit_now.with(|it| matches!(it, Some(Edit::Paused(true))))))
+        }
         None => (move || row.with(|row| phrase(&row.want))).content(),
     };
     let differs = move || if row.with(|row| row.is_off) { "delta" } else { "same" };
