@@ -124,17 +124,19 @@ fn chip_text(key: &ObjectKey) -> String {
 
 fn chips(it: &Loop) -> (Vec<Chip>, usize) {
     let chip = |key: &ObjectKey, state| Chip { text: chip_text(key), state };
-    let is_heartbeat = |key: &&ObjectKey| !it.active.get(*key).is_some_and(|turn| turn.is_background);
-    let running = it.active.keys().filter(is_heartbeat).map(|key| {
+    let is_shown = |key: &&ObjectKey| !it.active.get(*key).is_some_and(|turn| turn.is_background);
+    let running = it.active.keys().filter(is_shown).map(|key| {
         let state = if it.queue.runs_again(key) { ChipState::Dirty } else { ChipState::Running };
         chip(key, state)
     });
     let waiting = it.queue.waiting().map(|key| chip(key, ChipState::Waiting));
-    let is_shown = |key: &ObjectKey| it.active.keys().chain(it.queue.waiting()).any(|shown| shown == key);
-    let delayed = it.queue.delayed().filter(|(key, _)| !is_shown(key)).map(|(key, _)| chip(key, ChipState::Delayed));
-    let mut all: Vec<Chip> = running.chain(waiting).chain(delayed).collect();
-    let more = all.len().saturating_sub(MAX_CHIPS);
-    all.truncate(MAX_CHIPS);
+    let is_waiting = |(key, _): &(&ObjectKey, Time)| !it.queue.holds(key);
+    let delayed = it.queue.delayed().filter(is_waiting).map(|(key, _)| chip(key, ChipState::Delayed));
+    // Thousands may wait in a crowd: only those that are shown are put into words.
+    let all: Vec<Chip> = running.chain(waiting).chain(delayed).take(MAX_CHIPS).collect();
+    let n_delayed = it.queue.delayed().filter(is_waiting).count();
+    let n = it.active.keys().filter(is_shown).count() + it.queue.waiting().count() + n_delayed;
+    let more = n - all.len();
     (all, more)
 }
 

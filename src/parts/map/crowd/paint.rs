@@ -86,12 +86,17 @@ impl Painter {
     /// Gives every pod a place. Says whether the height of it all has changed.
     pub fn arrange(&mut self, field: &HtmlElement, crowd: &Crowd) -> bool {
         let sizes = self.grid.sizes;
-        let is_roomy = self.grid.is_roomy(crowd);
-        if sizes.width == 0 || (self.grid.fits(crowd) && !is_roomy) {
+        if sizes.width == 0 {
             return false;
         }
-        let none = Grid::default();
-        let grid = Grid::new(sizes, crowd, if is_roomy { &none } else { &self.grid });
+        let mut grid = Grid::new(sizes, crowd, &Grid::default());
+        let is_roomy = 3 * grid.height < 2 * self.grid.height;
+        if self.grid.fits(crowd) && !is_roomy {
+            return false;
+        }
+        if !is_roomy {
+            grid = Grid::new(sizes, crowd, &self.grid);
+        }
         self.shown.clear();
         let is_higher = grid.height != self.grid.height;
         self.grid = grid;
