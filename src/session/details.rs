@@ -7,6 +7,8 @@ use crate::platform::is_shown;
 
 /// The object and the event list are derived at most this often while playing, in wall ms.
 const DETAILS_EVERY_MS: f64 = 100.0;
+/// The same when time runs faster than real.
+const DETAILS_FAST_EVERY_MS: f64 = 200.0;
 /// When more events come than are listed, which nobody can read, the list changes this often, in wall ms.
 const FLOOD_EVERY_MS: f64 = 1_000.0;
 /// So many events are listed, and in such a flood.
@@ -25,7 +27,8 @@ impl Core {
             return;
         }
         let focus = &session.focus;
-        if at_once || wall - self.details_at >= DETAILS_EVERY_MS {
+        let every = if is_fast { DETAILS_FAST_EVERY_MS } else { DETAILS_EVERY_MS };
+        if at_once || wall - self.details_at >= every {
             self.details_at = wall;
             let inspection =
                 focus.selected.with_untracked(|key| key.as_ref().and_then(|key| view::inspect(&self.sim, key)));
@@ -37,7 +40,7 @@ impl Core {
         }
         let seq = session.transport.seq.get_untracked();
         let is_flood = seq.saturating_sub(self.details_seq) > LISTED_EVENTS as u64;
-        let every = if is_flood { FLOOD_EVERY_MS } else { DETAILS_EVERY_MS };
+        let every = if is_flood { FLOOD_EVERY_MS } else { every };
         if at_once || (seq != self.details_seq && wall - self.events_at >= every) {
             (self.details_seq, self.events_at) = (seq, wall);
             // In a flood nobody can go back: what is left out comes with the pause.

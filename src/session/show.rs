@@ -12,7 +12,7 @@ const ACTIVE_MS: u64 = 20_000;
 /// So many rows are shown even where fewer are active, so that the page does not jump.
 const LEAST_LOOPS: usize = 6;
 /// When time runs faster than real, the loops, the sentence of now and the curve are shown at most this often, in wall ms.
-const LOOPS_EVERY_MS: f64 = 100.0;
+const LOOPS_EVERY_MS: f64 = 200.0;
 /// So many rows the table of a crowd has at a time, and how often they change while playing, in wall ms.
 pub const PAGE: usize = 100;
 const PAGE_EVERY_MS: f64 = 200.0;
