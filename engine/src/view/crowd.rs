@@ -88,24 +88,30 @@ pub fn crowd(simulation: &Simulation) -> (Crowd, Option<String>) {
         .map(|node| {
             let name = &node.metadata.name;
             let key = Some(ObjectKey::node(name.clone()));
-            flock(key, Some(node), &mut objects.pods_on(name).map(|pod| &**pod))
+            flock(key, Some(node), objects.pods_on(name).map(|pod| &**pod).collect())
         })
         .collect();
-    let message =
-        objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(|pod| !pod.is_assigned()).find_map(|pod| {
-            let scheduled = condition(&pod.status.conditions, "PodScheduled");
-            scheduled.filter(|it| it.reason == "Unschedulable").map(|it| it.message.to_string())
-        });
-    let lost = objects.missing_nodes().flat_map(|name| objects.pods_on(name));
-    let waiting = objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(|pod| !pod.is_assigned());
-    flocks.push(flock(None, None, &mut waiting.chain(lost).map(|pod| &**pod)));
+    let is_all = flocks.iter().map(|it| it.pods.len()).sum::<usize>() == objects.n_pods();
+    let mut waiting: Vec<&Pod> = Vec::new();
+    if !is_all {
+        let pods = objects.of_kind(Kind::Pod).filter_map(Object::as_pod);
+        waiting.extend(pods.map(|pod| &**pod).filter(|pod| !pod.is_assigned()));
+    }
+    let message = waiting.iter().find_map(|pod| {
+        let scheduled = condition(&pod.status.conditions, "PodScheduled");
+        scheduled.filter(|it| it.reason == "Unschedulable").map(|it| it.message.to_string())
+    });
+    let lost = objects.missing_nodes().flat_map(|name| objects.pods_on(name)).map(|pod| &**pod);
+    flocks.push(flock(None, None, waiting.into_iter().chain(lost).collect()));
     (Crowd { flocks }, message)
 }
 
-fn flock(key: Option<ObjectKey>, node: Option<&Node>, pods: &mut dyn Iterator<Item = &Pod>) -> Flock {
+fn flock(key: Option<ObjectKey>, node: Option<&Node>, mut pods: Vec<&Pod>) -> Flock {
     let mut tally = Tally::default();
     let is_silent = node.is_some_and(|node| node.readiness() == "Unknown");
+    sort_by(&mut pods, |a, b| a.metadata.name.cmp(&b.metadata.name));
     let pods = pods
+        .into_iter()
         .map(|pod| {
             let class = classify_on(pod, is_silent);
             tally.add(class, 1);
