@@ -25,14 +25,14 @@ fn row(simulation: &Simulation, event: &TraceEvent<What>) -> EventRow {
 /// The newest events, oldest first; heartbeats and what only follows from them are left out.
 pub fn events(simulation: &Simulation, newest: usize) -> Vec<EventRow> {
     let mut rows: Vec<EventRow> =
-        simulation.trace().events().rev().take(newest).map(|event| row(simulation, event)).collect();
+        simulation.trace().events().rev().take(newest).map(|event| row(simulation, &event)).collect();
     rows.reverse();
     rows
 }
 
 /// One event, while it is kept.
 pub fn event(simulation: &Simulation, seq: u64) -> Option<EventRow> {
-    simulation.trace().get(Seq(seq)).map(|event| row(simulation, event))
+    simulation.trace().get(Seq(seq)).map(|event| row(simulation, &event))
 }
 
 /// Why an event happened: the chain of causes up to it, oldest first. What a loop observed is left out where its
@@ -42,10 +42,10 @@ pub fn why(simulation: &Simulation, seq: u64) -> Vec<CauseLink> {
     let mut next = Some(Seq(seq));
     while let Some(event) = next.and_then(|seq| simulation.trace().get(seq)) {
         let is_observation = matches!(event.what, What::Reached { phase: TurnPhase::Observe, .. });
+        next = event.cause;
         if !is_observation || chain.is_empty() {
             chain.push(event);
         }
-        next = event.cause;
         if chain.len() == MAX_LINKS {
             break;
         }

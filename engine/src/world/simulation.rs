@@ -361,7 +361,7 @@ impl Simulation {
 
     /// Whether an event is, or follows from, something the person did.
     pub fn is_yours(&self, seq: Seq) -> bool {
-        self.trace.get(seq).is_some_and(|event| self.commands.binary_search(&event.root).is_ok())
+        self.trace.root(seq).is_some_and(|root| self.commands.binary_search(&root).is_ok())
     }
 
     /// Does what a person asked for, now. The person's own request takes no time.
