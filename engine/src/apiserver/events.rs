@@ -29,6 +29,8 @@ pub struct KubeEvent {
 #[derive(Clone, Debug, Default)]
 pub struct EventLog {
     events: VecDeque<KubeEvent>,
+    /// The digest of each, so that one that is dropped need not be read again.
+    digests: VecDeque<u64>,
     /// How many were dropped from the front.
     dropped: usize,
     /// The number of the newest Event with a digest, counted from the very first.
@@ -120,11 +122,12 @@ impl EventLog {
         }
         self.known.insert(digest, self.dropped + self.events.len());
         self.events.push_back(KubeEvent { draft, count: 1, first: at, last: at, seq });
+        self.digests.push_back(digest);
     }
 
     fn drop_first(&mut self) {
-        let Some(first) = self.events.pop_front() else { return };
-        let digest = digest(&first.draft);
+        self.events.pop_front();
+        let Some(digest) = self.digests.pop_front() else { return };
         if self.known.get(&digest) == Some(&self.dropped) {
             self.known.remove(&digest);
         }
