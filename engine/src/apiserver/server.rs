@@ -11,7 +11,7 @@ use super::{
     validate_meta, validate_update,
 };
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, PodSpec, Text, Timestamp, Uid, set_condition};
-use crate::sim::{Random, Seq, Time};
+use crate::sim::{Millis, Random, Seq, Time};
 
 /// Labels of a node that its pods take over.
 const TOPOLOGY_LABELS: [&str; 2] = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
@@ -57,6 +57,8 @@ pub struct ApiServer {
     managers: FieldManagers,
     pub events: EventLog,
     prepared: Option<Prepared>,
+    /// So long after a write every watcher has heard of it; unknown where none is given.
+    pub watch_lag: Option<Millis>,
     /// More pods than this are refused, to keep a page responsive; no limit where none is set.
     pub max_pods: Option<usize>,
 }
@@ -396,7 +398,7 @@ impl ApiServer {
         self.forget_prepared(key.kind);
         let old = self.objects.put(key.clone(), object.clone());
         let (at, cause) = (moment.now, moment.cause);
-        self.log.push(Change { version: self.version, kind, key, object: object.clone(), old, at, cause });
+        self.log_write(Change { version: self.version, kind, key, object: object.clone(), old, at, cause });
         object
     }
 
@@ -416,8 +418,13 @@ impl ApiServer {
             at: moment.now,
             cause: moment.cause,
         };
-        self.log.push(change);
+        self.log_write(change);
         Answer { object, outcome: Effect::Deleted }
+    }
+
+    fn log_write(&mut self, change: Change) {
+        let heard = self.watch_lag.map_or(Time(0), |lag| change.at - lag);
+        self.log.push(change, heard);
     }
 }
 

@@ -146,6 +146,7 @@ impl Simulation {
             origins: Map::default(),
         };
         simulation.api.max_pods = simulation.scenario.max_pods;
+        simulation.api.watch_lag = Some(Millis(simulation.scenario.latency.watch));
         simulation.behaviors = simulation.scenario.behaviors.clone();
         let began = simulation.trace.record(Time(0), None, false, What::Began);
         simulation.set_up(began);
