@@ -50,11 +50,24 @@ impl Usage {
     }
 }
 
+/// By what objects can be found besides their keys; each index costs something with every write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Indexes {
+    /// By node.
+    Nodes,
+    /// And by owner.
+    Owners,
+    /// And by labels.
+    #[default]
+    All,
+}
+
 /// Objects by key, with the indexes that keep a reconcile's cost at what it touches.
 ///
 /// The API server's store and every client's cache are one of these.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
+    indexes: Indexes,
     all: Map<ObjectKey, Object>,
     by_owner: Map<Uid, Owned>,
     /// What names an object as an owner that is not its controller.
@@ -127,6 +140,10 @@ fn standing(pod: &Pod) -> (bool, bool, bool) {
 }
 
 impl Objects {
+    pub fn indexed(indexes: Indexes) -> Self {
+        Self { indexes, ..Self::default() }
+    }
+
     pub fn get(&self, key: &ObjectKey) -> Option<&Object> {
         self.all.get(key)
     }
@@ -292,7 +309,7 @@ impl Objects {
     }
 
     fn index_labels(&mut self, key: &ObjectKey, object: &Object, slot: u32) {
-        if key.kind == Kind::Pod {
+        if key.kind == Kind::Pod && self.indexes == Indexes::All {
             let groups = self.by_labels.or_default(key.namespace.clone());
             groups.or_default(object.meta().labels.clone()).insert(key.clone(), slot);
         }
@@ -312,6 +329,9 @@ impl Objects {
     }
 
     fn index_owners(&mut self, key: &ObjectKey, object: &Object, slot: u32) {
+        if self.indexes < Indexes::Owners {
+            return;
+        }
         for owner in object.meta().owner_references.iter().filter(|owner| !owner.controller) {
             self.held_by.or_default(owner.uid).add(key.clone());
         }
@@ -327,6 +347,9 @@ impl Objects {
     }
 
     fn unindex_owners(&mut self, key: &ObjectKey, object: &Object) {
+        if self.indexes < Indexes::Owners {
+            return;
+        }
         for owner in object.meta().owner_references.iter().filter(|owner| !owner.controller) {
             if let Some(held) = self.held_by.get_mut(&owner.uid) {
                 held.remove(key);

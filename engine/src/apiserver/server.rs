@@ -6,9 +6,9 @@ use super::deletion::is_released;
 use super::json_patch::json_patch;
 use super::strategic::strategic_patch;
 use super::{
-    Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, ManagerId, Objects, PatchType, Reason,
-    Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way, validate_create,
-    validate_meta, validate_update,
+    Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, Indexes, ManagerId, Objects, PatchType,
+    Reason, Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way,
+    validate_create, validate_meta, validate_update,
 };
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, PodSpec, Text, Timestamp, Uid, set_condition};
 use crate::sim::{Millis, Random, Seq, Time};
@@ -64,6 +64,11 @@ pub struct ApiServer {
 }
 
 impl ApiServer {
+    /// Nobody asks the store for pods by their labels: controllers ask their caches.
+    pub fn new() -> Self {
+        Self { objects: Objects::indexed(Indexes::Owners), ..Self::default() }
+    }
+
     pub fn objects(&self) -> &Objects {
         &self.objects
     }

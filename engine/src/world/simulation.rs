@@ -133,7 +133,7 @@ impl Simulation {
             scenario: Rc::new(scenario),
             queue: EventQueue::default(),
             trace: Trace::default(),
-            api: ApiServer::default(),
+            api: ApiServer::new(),
             processes: Vec::new(),
             kubelets: Map::default(),
             loops: Vec::new(),
