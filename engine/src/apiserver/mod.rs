@@ -16,6 +16,7 @@ mod objects;
 mod request;
 mod server;
 mod strategic;
+mod templates;
 mod validation;
 mod watch;
 
