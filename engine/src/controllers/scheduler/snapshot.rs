@@ -202,15 +202,15 @@ impl Snapshot {
         }
     }
 
-    /// What is known of a node and the spec that is regarded.
-    pub fn memo(&self, at: usize) -> Option<(Reasons, [i64; 2])> {
-        let memo = self.memos.get(at).filter(|memo| memo.of == self.memo_number)?;
-        Some((memo.reasons, memo.points.map(i64::from)))
+    /// What is known of nodes and the spec that is regarded, up to the first of which nothing is.
+    pub fn known(&self, nodes: std::ops::Range<usize>) -> impl Iterator<Item = (Reasons, &[i32; 2])> {
+        let memos = self.memos.get(nodes).unwrap_or_default().iter();
+        memos.take_while(|memo| memo.of == self.memo_number).map(|memo| (memo.reasons, &memo.points))
     }
 
-    pub fn remember(&mut self, at: usize, reasons: Reasons, points: [i64; 2]) {
+    pub fn remember(&mut self, at: usize, reasons: Reasons, points: [i32; 2]) {
         if let Some(place) = self.memos.get_mut(at) {
-            *place = Memo { reasons, points: points.map(|points| points as i32), of: self.memo_number };
+            *place = Memo { reasons, points, of: self.memo_number };
         }
     }
 

@@ -232,9 +232,11 @@ pub(super) fn raw_scores(
         all.push(Soft { domains, counts, by_node, max_skew, weight: weight(n_domains) });
     }
     let score = |node: usize| (all.iter().fold(0.0, |sum, soft| sum + soft.score(node)) + 0.5) as i64;
-    match needs_all {
-        true => raw.extend(feasible.iter().map(|node| if lacks(*node) { LACKING } else { score(*node) })),
-        false => raw.extend(feasible.iter().map(|node| score(*node))),
+    match &all[..] {
+        _ if needs_all => raw.extend(feasible.iter().map(|node| if lacks(*node) { LACKING } else { score(*node) })),
+        // As it mostly is: a loop without a loop inside.
+        [soft] => raw.extend(feasible.iter().map(|node| (soft.score(*node) + 0.5) as i64)),
+        _ => raw.extend(feasible.iter().map(|node| score(*node))),
     }
     true
 }
