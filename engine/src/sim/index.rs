@@ -110,6 +110,24 @@ impl Index {
         self.note_last(block);
     }
 
+    /// Takes the entry of a slot out, whose key has this rank.
+    pub fn remove_slot(&mut self, rank: u64, slot: u32) {
+        // Of keys that rank alike the slot tells which is meant.
+        let block = self.lasts.partition_point(|last| *last < rank);
+        let mut at = At(block, self.place(block, rank));
+        while let Some(entries) = self.blocks.get(at.0) {
+            match entries.get(at.1) {
+                Some(entry) if entry.rank > rank => return,
+                Some(entry) if entry.slot == slot => {
+                    self.remove(at);
+                    return;
+                }
+                Some(_) => at.1 += 1,
+                None => at = At(at.0 + 1, 0),
+            }
+        }
+    }
+
     /// Takes an entry out and returns its slot.
     pub fn remove(&mut self, At(block, place): At) -> u32 {
         self.len -= 1;
@@ -129,6 +147,10 @@ impl Index {
         if let (Some(last), Some(entry)) = (self.lasts.get_mut(block), self.blocks[block].last()) {
             *last = entry.rank;
         }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     pub fn slots(&self) -> impl DoubleEndedIterator<Item = u32> {
@@ -151,5 +173,30 @@ impl Index {
         let last_ranks = self.blocks.iter().filter_map(|entries| Some(entries.last()?.rank));
         self.lasts = last_ranks.take(self.blocks.len().saturating_sub(1)).collect();
         self.len = self.blocks.iter().map(Vec::len).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Of many slots few ranks are alike, or many, over several blocks.
+        #[test]
+        fn a_slot_is_taken_out_by_its_rank(n_ranks in 1..200_u64, deeds in prop::collection::vec(0..200_u32, 0..400)) {
+            let (mut index, mut model) = (Index::default(), std::collections::BTreeSet::new());
+            for slot in deeds {
+                let rank = u64::from(slot) % n_ranks;
+                match index.find(rank, &|other| other.cmp(&slot)) {
+                    Err(at) if model.insert((rank, slot)) => index.insert(at, rank, slot),
+                    Ok(_) if model.remove(&(rank, slot)) => index.remove_slot(rank, slot),
+                    found => prop_assert!(false, "{found:?}"),
+                }
+                index.remove_slot(rank, 1_000);
+                prop_assert!(index.slots().eq(model.iter().map(|(_, slot)| *slot)));
+                prop_assert_eq!(index.len(), model.len());
+            }
+        }
     }
 }

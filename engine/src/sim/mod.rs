@@ -16,6 +16,7 @@ mod trace;
 
 pub use dict::*;
 pub use digest::*;
+pub use index::Index;
 pub use log::*;
 pub use map::{Key, Map, Set};
 pub use queue::*;
