@@ -17,6 +17,7 @@ mod preview;
 mod request;
 mod server;
 mod strategic;
+mod templates;
 mod validation;
 mod watch;
 

@@ -5,13 +5,14 @@ use serde_json::Value;
 use super::deletion::is_released;
 use super::json_patch::json_patch;
 use super::strategic::strategic_patch;
+use super::templates::{Bound, Prepared};
 use super::{
-    Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, ManagerId, Objects, PatchType, Reason,
-    Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way, validate_create,
-    validate_meta, validate_update,
+    Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, Indexes, ManagerId, Objects, PatchType,
+    Reason, Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way,
+    validate_create, validate_meta, validate_update,
 };
-use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, PodSpec, Text, Timestamp, Uid, set_condition};
-use crate::sim::{Random, Seq, Time};
+use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, Timestamp, Uid, set_condition};
+use crate::sim::{Millis, Random, Seq, Time};
 
 /// Labels of a node that its pods take over.
 const TOPOLOGY_LABELS: [&str; 2] = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
@@ -40,14 +41,6 @@ pub struct Moment<'a> {
     pub uid: Option<Uid>,
 }
 
-/// A pod's spec as it was given, and what defaulting and admission made of it.
-#[derive(Clone, Debug)]
-struct Prepared {
-    given: Rc<PodSpec>,
-    spec: Rc<PodSpec>,
-    qos_class: Text,
-}
-
 /// The store and the rules by which it changes. Nothing else changes an object.
 #[derive(Clone, Debug, Default)]
 pub struct ApiServer {
@@ -57,11 +50,19 @@ pub struct ApiServer {
     managers: FieldManagers,
     pub events: EventLog,
     prepared: Option<Prepared>,
+    bound: Bound,
+    /// So long after a write every watcher has heard of it; unknown where none is given.
+    pub watch_lag: Option<Millis>,
     /// More pods than this are refused, to keep a page responsive; no limit where none is set.
     pub max_pods: Option<usize>,
 }
 
 impl ApiServer {
+    /// Nobody asks the store for pods by their labels: controllers ask their caches.
+    pub fn new() -> Self {
+        Self { objects: Objects::indexed(Indexes::Owners), ..Self::default() }
+    }
+
     pub fn objects(&self) -> &Objects {
         &self.objects
     }
@@ -314,8 +315,7 @@ impl ApiServer {
                 bound.metadata.labels.insert(label.into(), value.clone());
             }
         }
-        let spec: &mut PodSpec = Rc::make_mut(&mut bound.spec);
-        spec.node_name = node.clone();
+        bound.spec = self.bound.spec(&bound.spec, node);
         bound.status.nominated_node_name = Name::default();
         set_condition(&mut bound.status.conditions, Condition::new("PodScheduled", true), moment.wall);
         let object = self.write_at(key.clone(), ChangeKind::Modified, Object::Pod(pod), moment);
@@ -414,7 +414,7 @@ impl ApiServer {
         self.forget_prepared(key.kind);
         let old = self.objects.put(key.clone(), object.clone());
         let (at, cause) = (moment.now, moment.cause);
-        self.log.push(Change { version: self.version, kind, key, object: object.clone(), old, at, cause });
+        self.log_write(Change { version: self.version, kind, key, object: object.clone(), old, at, cause });
         object
     }
 
@@ -434,8 +434,13 @@ impl ApiServer {
             at: moment.now,
             cause: moment.cause,
         };
-        self.log.push(change);
+        self.log_write(change);
         Answer { object, outcome: Effect::Deleted }
+    }
+
+    fn log_write(&mut self, change: Change) {
+        let heard = self.watch_lag.map_or(Time(0), |lag| change.at - lag);
+        self.log.push(change, heard);
     }
 }
 

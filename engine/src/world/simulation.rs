@@ -72,7 +72,7 @@ impl Simulation {
             scenario: Rc::new(scenario),
             queue: EventQueue::default(),
             trace: Trace::default(),
-            api: ApiServer::default(),
+            api: ApiServer::new(),
             processes: Vec::new(),
             kubelets: Map::default(),
             loops: Vec::new(),
@@ -85,6 +85,7 @@ impl Simulation {
             origins: Map::default(),
         };
         simulation.api.max_pods = simulation.scenario.max_pods;
+        simulation.api.watch_lag = Some(Millis(simulation.scenario.latency.watch));
         simulation.behaviors = simulation.scenario.behaviors.clone();
         let began = simulation.trace.record(Time(0), None, false, What::Began);
         simulation.set_up(began);
@@ -300,7 +301,7 @@ impl Simulation {
 
     /// Whether an event is, or follows from, something the person did.
     pub fn is_yours(&self, seq: Seq) -> bool {
-        self.trace.get(seq).is_some_and(|event| self.commands.binary_search(&event.root).is_ok())
+        self.trace.root(seq).is_some_and(|root| self.commands.binary_search(&root).is_ok())
     }
 
     /// Does what a person asked for, now. The person's own request takes no time.

@@ -282,7 +282,7 @@ impl Simulation {
         let turn = it.end_turn(key);
         it.queue.done(key);
         it.retries += 1;
-        let retry = it.queue.backoff(key, now);
+        let retry = it.queue.backoff(key, it.reconciler.backoff(key), now);
         let cause = turn.map(|turn| turn.last);
         let what = What::Failed { by: at, key: key.clone(), error, retry };
         let seq = self.trace.record(now, cause, false, what);
