@@ -1,8 +1,8 @@
 use gloo_timers::callback::Timeout;
 use loopscope_engine::api::ObjectKey;
-use loopscope_engine::view;
+use loopscope_engine::view::{self, Inspection};
 
-use super::{Core, Part, Session};
+use super::{Core, InspectTab, Part, Session};
 use crate::platform::is_shown;
 
 /// The object and the event list are derived at most this often while playing, in wall ms.
@@ -30,9 +30,7 @@ impl Core {
         let every = if is_fast { DETAILS_FAST_EVERY_MS } else { DETAILS_EVERY_MS };
         if at_once || wall - self.details_at >= every {
             self.details_at = wall;
-            let inspection =
-                focus.selected.with_untracked(|key| key.as_ref().and_then(|key| view::inspect(&self.sim, key)));
-            focus.inspection.put(inspection);
+            focus.inspection.put(self.inspect(session));
             focus.objects.put(view::objects(&self.sim));
             if is_fast && !at_once {
                 return;
@@ -47,6 +45,20 @@ impl Core {
             let n = if is_flood && !at_once { FLOOD_LISTED } else { LISTED_EVENTS };
             focus.events.put(view::events(&self.sim, n));
         }
+    }
+
+    /// The selected object; of one that is gone, its last state.
+    fn inspect(&self, session: Session) -> Option<Inspection> {
+        let focus = &session.focus;
+        let key = focus.selected.get_untracked()?;
+        let Some(mut found) = view::inspect(&self.sim, &key) else {
+            let last = focus.inspection.get_untracked().filter(|last| last.key == key)?;
+            return Some(view::gone(&self.sim, last));
+        };
+        if focus.managed.get_untracked() && focus.tab.get_untracked() == InspectTab::Yaml {
+            found.yaml = view::yaml(&self.sim, &key, true).unwrap_or_default();
+        }
+        Some(found)
     }
 
     /// Says what happened after a while, unless something waits to be said.
@@ -67,13 +79,16 @@ impl Core {
     pub fn announce(&mut self, session: Session) {
         self.announcer = None;
         self.announced_seq = session.transport.seq.get_untracked();
-        session.announcement.put(view::announce(&self.sim));
+        let leap = session.transport.leap.get_untracked();
+        let stop = if leap.is_empty() { "" } else { ". " };
+        session.announcement.put([leap.as_str(), stop, view::announce(&self.sim).as_str()].concat());
     }
 }
 
 impl Session {
     /// Shows an object in the inspector.
     pub fn select(self, key: ObjectKey) {
+        self.transport.follow.put(false);
         self.focus.selected.put(Some(key));
         self.focus.event.put(None);
         self.refresh();
@@ -82,9 +97,24 @@ impl Session {
 
     /// Shows why an event happened.
     pub fn select_event(self, seq: u64) {
+        self.transport.follow.put(false);
         let links = self.with_core(|core| view::why(&core.sim, seq)).unwrap_or_default();
         self.focus.event.put(Some((seq, links)));
+        if self.focus.tab.get_untracked() == InspectTab::Yaml {
+            self.focus.tab.put(InspectTab::Compare);
+        }
         self.show_inspector();
+    }
+
+    /// Shows another side of the inspected object.
+    pub fn inspect(self, tab: InspectTab) {
+        self.focus.tab.put(tab);
+        self.refresh();
+    }
+
+    pub fn show_managed(self, on: bool) {
+        self.focus.managed.put(on);
+        self.refresh();
     }
 
     pub fn close_event(self) {

@@ -2,7 +2,8 @@ use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::sim::{Map, Set, sort_by};
 use loopscope_engine::view::{self, LoopRow, MapView, NodeCard, PodRow};
 
-use super::{Board, Core, LoopEntry, NodeEntry, PodEntry, Session, keep};
+use super::moves::Moves;
+use super::{Board, Core, LoopEntry, LoopsView, NodeEntry, PodEntry, Session, keep};
 
 use crate::platform::wall_ms;
 use crate::ui::SharedState;
@@ -150,7 +151,11 @@ impl Core {
             board.store.put(view::store(&self.sim));
             session.curve.put(self.curve.clone());
             self.show_loops(board, view::loop_rows(&self.sim), now_ms, wall, playing);
+            if board.loops_view.get_untracked() == LoopsView::Picture {
+                board.picture.put(view::picture(&self.sim));
+            }
         }
+        self.follow(session, wall, playing);
         if session.is_simple.get_untracked() {
             let simple = session.focus.selected.with_untracked(|key| view::simple(&self.sim, key.as_ref()));
             board.code_lit.put(self.lights.of_code(&simple, wall, playing));
@@ -159,13 +164,14 @@ impl Core {
         // The map of very many pods takes long to derive: then not with every frame.
         if !playing || wall >= self.map_due {
             let began = wall_ms();
-            self.show_map(board, wall, playing);
+            self.show_map(session, wall, playing);
             self.map_due = wall + REST * (wall_ms() - began);
         }
     }
 
-    fn show_map(&mut self, board: &Board, wall: f64, playing: bool) {
-        let mut map = view::map(&self.sim);
+    fn show_map(&mut self, session: Session, wall: f64, playing: bool) {
+        let board = &session.board;
+        let mut map = view::map(&self.sim, session.look());
         if map.is_crowd && board.table.get_untracked() {
             if playing && wall - self.page_at < PAGE_EVERY_MS {
                 return board.put_map_facts(&mut map);
@@ -176,7 +182,9 @@ impl Core {
             board.page.put(page);
             map = view::page(&self.sim, page * PAGE, PAGE);
         }
+        let moves = Moves::begin(session, &map);
         self.registry.show_map(board, map);
+        moves.play();
     }
 
     fn show_loops(&mut self, board: &Board, rows: Vec<LoopRow>, now_ms: u64, wall: f64, playing: bool) {

@@ -32,9 +32,19 @@ const views = [
     await part(page, 'Map');
     await lab.pods().first().click();
   }],
+  ['its conditions', ({ page }) => page.getByRole('tab', { name: 'Conditions' }).click()],
+  ['its owners', ({ page }) => page.getByRole('tab', { name: 'Owners' }).click()],
+  ['its Events', ({ lab }) => lab.inspector().getByRole('tab', { name: 'Events' }).click()],
   ['its YAML', ({ page }) => page.getByRole('tab', { name: 'YAML' }).click()],
+  ['its YAML being edited', ({ page }) => page.getByRole('button', { name: 'Edit', exact: true }).click()],
+  ['what an apply would change', async ({ page, lab }) => {
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('tab', { name: 'Spec | Status' }).click();
+    await part(page, 'Manifest');
+    await lab.write((await lab.editor().inputValue()).replace('replicas: 3', 'replicas: 4'));
+    await page.getByRole('button', { name: 'Compare', exact: true }).click();
+  }],
   ['a mistake in the manifest', async ({ page, lab }) => {
-    await page.getByRole('tab', { name: 'Compare' }).click();
     await part(page, 'Manifest');
     await lab.apply('apiVersion: v1\nkind: Deploymint\n');
   }],
@@ -66,9 +76,19 @@ const views = [
     await page.setViewportSize(size);
     await part(page, 'Map');
   }],
+  ['what really is', async ({ page }) => {
+    await page.getByRole('group', { name: 'Show the map as' }).getByRole('button', { name: 'truth' }).click();
+  }],
+  ['owners', async ({ page }) => {
+    await page.getByRole('group', { name: 'Group pods by' }).getByRole('button', { name: 'owner' }).click();
+  }],
   ['the table', async ({ page }) => {
     await part(page, 'Map');
     await page.getByRole('button', { name: 'Table' }).click();
+  }],
+  ['the table, ordered and filtered', async ({ page }) => {
+    await page.getByRole('columnheader', { name: 'State' }).getByRole('button').click();
+    await page.getByRole('searchbox', { name: 'Filter pods' }).fill('node-');
   }],
 ];
 

@@ -11,7 +11,7 @@ import { Lab } from './lab.mjs';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const xtask = process.env.LOOPSCOPE_XTASK ?? `${root}target/debug/xtask`;
 export const dist = process.env.LOOPSCOPE_DIST ?? `${root}dist`;
-const browserPath = process.env.LOOPSCOPE_BROWSER ?? '/usr/bin/chromium';
+export const browserPath = process.env.LOOPSCOPE_BROWSER ?? '/usr/bin/chromium';
 
 const flags = [
   '--disable-gpu',
@@ -43,14 +43,20 @@ export async function startServer(mount = '/', dir = dist) {
     });
   });
   const ended = new Promise((done) => child.once('exit', done));
-  return {
+  const server = {
     url,
     async stop() {
+      servers.delete(server);
       child.stdin.end();
       await ended;
     },
   };
+  servers.add(server);
+  return server;
 }
+
+/** Those that run: a test that fails must not leave one, since the process waits for it. */
+const servers = new Set();
 
 /** A sandbox needs rights that root in a container doesn't have. */
 export function launchBrowser() {
@@ -132,9 +138,10 @@ export function labTest(name, options, body) {
   });
 }
 
-/** Call once at the end of a file that uses `labTest`. */
+/** Call once in a file that opens the browser or starts servers. */
 export function closeBrowserAfter(after) {
   after(async () => {
+    for (const server of servers) await server.stop();
     if (shared) await (await shared).close();
     shared = undefined;
   });

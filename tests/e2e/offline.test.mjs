@@ -51,6 +51,7 @@ test('a new version offers itself and leaves the running simulation alone', limi
 
   const worker = await readFile(join(copy, 'sw.js'), 'utf8');
   await writeFile(join(copy, 'sw.js'), worker.replace(/loopscope-[0-9a-f]+'/, "loopscope-0000000000000000'"));
+  for (const coding of ['br', 'gz']) await rm(join(copy, `sw.js.${coding}`));
   await page.evaluate(() => navigator.serviceWorker.ready.then((it) => it.update()));
   await offer.waitFor();
   assert.match(await offer.innerText(), /new version.*reload/);

@@ -2,7 +2,7 @@
 
 use crate::cmd::{self, Res};
 use crate::setup::{self, Scope, Tools};
-use crate::{csp, css, flag, offline, paths, stamp};
+use crate::{compress, csp, css, flag, offline, paths, stamp};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -101,7 +101,10 @@ fn finish(dist: &Path, profile: Profile) -> Res {
     let mut all = csp::Hashes::default();
     // It names files of the build before.
     let _ = fs::remove_file(dist.join("sw.js"));
-    let files = paths::files(dist)?;
+    let (copies, files): (Vec<_>, Vec<_>) = paths::files(dist)?.into_iter().partition(|file| compress::is_copy(file));
+    for copy in copies {
+        fs::remove_file(&copy).map_err(|e| format!("can't remove {}: {e}", copy.display()))?;
+    }
     for page in files.iter().filter(|f| f.extension().is_some_and(|e| e == "html")) {
         let html = fs::read_to_string(page).map_err(|e| format!("can't read {}: {e}", page.display()))?;
         let mut html = without_comments(&html);
@@ -121,7 +124,11 @@ fn finish(dist: &Path, profile: Profile) -> Res {
         offline::write(dist, &names)?;
         names.push("sw.js".into());
     }
-    fs::write(dist.join("_headers"), headers(&all, &names)).map_err(|e| format!("can't write _headers: {e}"))
+    fs::write(dist.join("_headers"), headers(&all, &names)).map_err(|e| format!("can't write _headers: {e}"))?;
+    if profile == Profile::Release {
+        compress::write_copies(&paths::files(dist)?)?;
+    }
+    Ok(())
 }
 
 /// Comments are for those who work on the page. Inside scripts and styles nothing is touched.

@@ -3,8 +3,10 @@
 mod bench;
 mod build;
 mod cmd;
+mod compress;
 mod csp;
 mod css;
+mod lighthouse;
 mod lint;
 mod offline;
 #[cfg(test)]
@@ -31,6 +33,7 @@ usage: cargo xtask <command>
   lint                            formatting, clippy for both targets, the project's own rules
   size                            what the page weighs, against its budget
   bench [native|browser|page]     what the engine costs, natively and in a browser; what a frame of the page costs
+  lighthouse                      Lighthouse over the built page (fetches it first)
   shots                           screenshots of the built page into target/shots/
   setup [--check] [--page]        install what is missing, or only say what is (--page: without the test tools)
   recordings <folder>             take <folder>/traces and tables into the engine's tests
@@ -62,6 +65,7 @@ fn dispatch(args: &[String]) -> Res {
         "lint" => lint::command(),
         "size" => size::command(),
         "bench" => bench::command(rest),
+        "lighthouse" => lighthouse::command(),
         "shots" => shots::command(),
         "recordings" => recordings::command(rest),
         "setup" if flag(rest, "--check") => setup::check(setup_scope(rest)),

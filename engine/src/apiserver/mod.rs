@@ -13,6 +13,7 @@ mod json_patch;
 mod managers;
 mod merge;
 mod objects;
+mod preview;
 mod request;
 mod server;
 mod strategic;

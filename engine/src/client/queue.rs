@@ -143,6 +143,16 @@ impl WorkQueue {
         self.delayed.iter().map(|(key, (at, _))| (key, *at))
     }
 
+    /// Why a delayed key is to run.
+    pub fn delay_reason(&self, key: &ObjectKey) -> Option<Seq> {
+        self.delayed.get(key).map(|(_, reason)| *reason)
+    }
+
+    /// How often in a row a key's turn has failed.
+    pub fn failures(&self, key: &ObjectKey) -> u32 {
+        self.failures.get(key).copied().unwrap_or(0)
+    }
+
     pub fn n_running(&self) -> usize {
         self.n_running
     }

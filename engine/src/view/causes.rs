@@ -35,8 +35,33 @@ pub fn event(simulation: &Simulation, seq: u64) -> Option<EventRow> {
     simulation.trace().get(Seq(seq)).map(|event| row(simulation, event))
 }
 
+/// Events between a request and what its sender made of the answer that are looked at.
+const MOST_BETWEEN: usize = 256;
+
+/// What the API server refused of an act, where an event is what came of that: the loop goes on from its answers.
+fn refusal<'a>(simulation: &'a Simulation, event: &TraceEvent<What>) -> Option<&'a TraceEvent<What>> {
+    let follows = match &event.what {
+        What::Reached { .. } | What::Failed { .. } => true,
+        What::Announced { event, .. } => event.is_warning,
+        _ => false,
+    };
+    let trace = simulation.trace();
+    let act = trace.get(event.cause.filter(|_| follows)?)?;
+    let between = (act.seq.0 + 1..event.seq.0).take(MOST_BETWEEN).filter_map(|seq| trace.get(Seq(seq)));
+    let mut refused =
+        between.filter(|it| it.cause == Some(act.seq) && matches!(it.what, What::Refused { .. })).peekable();
+    let first = *refused.peek()?;
+    // Of several pods the one that the Event names.
+    let is_meant = |it: &&TraceEvent<What>| match (&it.what, &event.what) {
+        (What::Refused { message, .. }, What::Announced { event, .. }) => event.message.ends_with(message.as_str()),
+        _ => false,
+    };
+    refused.find(is_meant).or(Some(first))
+}
+
 /// Why an event happened: the chain of causes up to it, oldest first. What a loop observed is left out where its
-/// decision follows, so that each link says something new.
+/// decision follows, so that each link says something new. What the API server refused stands between a request and what
+/// became of it.
 pub fn why(simulation: &Simulation, seq: u64) -> Vec<CauseLink> {
     let mut chain = Vec::new();
     let mut next = Some(Seq(seq));
@@ -45,8 +70,9 @@ pub fn why(simulation: &Simulation, seq: u64) -> Vec<CauseLink> {
         if !is_observation || chain.is_empty() {
             chain.push(event);
         }
+        chain.extend(refusal(simulation, event));
         next = event.cause;
-        if chain.len() == MAX_LINKS {
+        if chain.len() >= MAX_LINKS {
             break;
         }
     }

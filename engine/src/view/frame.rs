@@ -5,12 +5,17 @@ use super::loops::{loop_rows, now_line, store};
 use super::map::map;
 use super::pods::classify_on;
 use super::workloads::workloads;
-use super::{Convergence, Frame, PodClass, Summary};
+use super::{Convergence, Frame, MapLook, PodClass, Summary};
 use crate::api::Name;
 use crate::world::Simulation;
 
 /// Everything that is drawn of the present instant, apart from the inspected object and the event list.
 pub fn frame(simulation: &Simulation) -> Frame {
+    frame_as(simulation, MapLook::default())
+}
+
+/// The same, with the map as one wants to see it.
+pub fn frame_as(simulation: &Simulation, look: MapLook) -> Frame {
     Frame {
         now_ms: simulation.now().0,
         seq: simulation.trace().last().map_or(0, |event| event.seq.0),
@@ -18,7 +23,7 @@ pub fn frame(simulation: &Simulation) -> Frame {
         now: now_line(simulation),
         loops: loop_rows(simulation),
         store: store(simulation),
-        map: map(simulation),
+        map: map(simulation, look),
     }
 }
 

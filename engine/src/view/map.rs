@@ -2,7 +2,7 @@
 
 use super::crowd::{Tally, crowd, pod_row};
 use super::pods::row;
-use super::{Capacity, Counts, Crowd, MapView, NodeCard, NodeClass, NodeFaults, PodRow};
+use super::{Capacity, Counts, Crowd, MapLook, MapView, NodeCard, NodeClass, NodeFaults, PodRow, owners, truth};
 use crate::api::{Kind, MicroTime, Name, Node, Object, ObjectKey, Pod, condition};
 use crate::apiserver::Verb;
 use crate::sim::sort_by;
@@ -14,14 +14,15 @@ pub const CROWD_FROM: usize = 150;
 /// Past this a heartbeat is late, in ms: they come every 10 s.
 const LATE_MS: i64 = 12_000;
 
-pub fn map(simulation: &Simulation) -> MapView {
+pub fn map(simulation: &Simulation, look: MapLook) -> MapView {
     let objects = simulation.api().objects();
-    if is_crowd(simulation) {
+    let is_crowd = is_crowd(simulation);
+    if is_crowd && look == MapLook::default() {
         return crowded(simulation);
     }
     let arriving = arriving(simulation);
-    let mut nodes: Vec<NodeCard> =
-        objects.of_kind(Kind::Node).filter_map(Object::as_node).map(|node| card(simulation, node)).collect();
+    let all = objects.of_kind(Kind::Node).filter_map(Object::as_node);
+    let mut nodes: Vec<NodeCard> = all.map(|node| card(simulation, node, look.truth)).collect();
     sort_by(&mut nodes, |a, b| node_order(&a.key.name).cmp(&node_order(&b.key.name)));
     let is_homeless = |pod: &&std::rc::Rc<Pod>| {
         !pod.is_assigned() || objects.get(&ObjectKey::node(pod.spec.node_name.clone())).is_none()
@@ -40,9 +41,17 @@ pub fn map(simulation: &Simulation) -> MapView {
         unscheduled.push(row);
     }
     by_name(&mut unscheduled);
+    if look.by_owner {
+        let placed = nodes.into_iter().flat_map(|node| node.pods);
+        nodes = owners::group(simulation, placed.chain(std::mem::take(&mut unscheduled)).collect());
+        message = None;
+    }
     let all = || nodes.iter().flat_map(|node| &node.pods).chain(&unscheduled);
     let (n_pods, counts) = (all().count(), count(all()));
-    let (is_crowd, crowd) = (false, Crowd::default());
+    let mut crowd = Crowd::default();
+    if is_crowd {
+        crowd = Crowd::of(std::mem::take(&mut nodes), std::mem::take(&mut unscheduled));
+    }
     MapView { nodes, unscheduled, unscheduled_message: message, n_pods, counts, is_crowd, crowd }
 }
 
@@ -78,7 +87,7 @@ pub fn page(simulation: &Simulation, from: usize, n: usize) -> MapView {
     map
 }
 
-fn count<'a>(rows: impl Iterator<Item = &'a PodRow>) -> Counts {
+pub(super) fn count<'a>(rows: impl Iterator<Item = &'a PodRow>) -> Counts {
     let mut tally = Tally::default();
     rows.for_each(|row| tally.add(row.class, 1));
     tally.counts()
@@ -94,7 +103,7 @@ pub fn faults(simulation: &Simulation, node: &Node) -> NodeFaults {
     }
 }
 
-fn by_name(rows: &mut Vec<PodRow>) {
+pub(super) fn by_name(rows: &mut Vec<PodRow>) {
     sort_by(rows, |a, b| a.key.name.cmp(&b.key.name));
 }
 
@@ -124,11 +133,16 @@ pub fn node_class(node: &Node) -> NodeClass {
     }
 }
 
-fn card(simulation: &Simulation, node: &Node) -> NodeCard {
+fn card(simulation: &Simulation, node: &Node, truth: bool) -> NodeCard {
     let pods = simulation.api().objects().pods_on(&node.metadata.name);
     let mut pods: Vec<PodRow> = pods.map(|pod| row(simulation, pod, Some(node), false)).collect();
     by_name(&mut pods);
-    NodeCard { counts: count(pods.iter()), pods, ..bare_card(simulation, node) }
+    let mut card = NodeCard { pods, ..bare_card(simulation, node) };
+    if truth {
+        truth::reveal(simulation, node, &mut card);
+    }
+    card.counts = count(card.pods.iter());
+    card
 }
 
 /// A node without its pods.
@@ -152,8 +166,10 @@ fn bare_card(simulation: &Simulation, node: &Node) -> NodeCard {
     let mebi = 1024 * 1024;
     NodeCard {
         key: ObjectKey::node(name.clone()),
+        owner: None,
         class,
         word: word.into(),
+        reported: None,
         faults: faults(simulation, node),
         last_heard,
         cpu: Capacity { used: usage.cpu_milli, total: node.allocatable("cpu").milli() },

@@ -146,6 +146,11 @@ pub fn row(simulation: &Simulation, pod: &Pod, node: Option<&Node>, is_crowd: bo
         restarts,
         is_yours: simulation.origin(&key).is_some_and(|seq| simulation.is_yours(seq)),
         arriving_at: None,
+        node: pod.spec.node_name.clone(),
+        owner: pod.metadata.controller().map(|owner| owner.name.clone()).unwrap_or_default(),
+        created_ms: created_ms(simulation, pod),
+        reported: None,
+        is_known: true,
         key,
         stem,
         tail,
@@ -154,6 +159,12 @@ pub fn row(simulation: &Simulation, pod: &Pod, node: Option<&Node>, is_crowd: bo
         countdown,
         label,
     }
+}
+
+fn created_ms(simulation: &Simulation, pod: &Pod) -> u64 {
+    let began = simulation.wall_millis() - simulation.now().0 as i64;
+    let at = pod.metadata.creation_timestamp.map_or(began, |at| at.millis());
+    u64::try_from(at - began).unwrap_or(0)
 }
 
 fn word(simulation: &Simulation, pod: &Pod, class: PodClass, node: Option<&Node>) -> String {

@@ -1,9 +1,9 @@
-use std::collections::VecDeque;
 use std::rc::Rc;
 
+use super::flights::Flights;
 use super::process::{Loop, Process};
 use super::{Command, JournalEntry, Outcome, Scenario, Target, default_namespace};
-use crate::api::{Kind, Name, ObjectKey, Timestamp, fields};
+use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
 use crate::apiserver::{
     Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
 };
@@ -38,67 +38,6 @@ pub(super) enum Happening {
 
 /// Where a turn under way is among those of its loop.
 pub(super) type Turn = u32;
-
-/// A request on its way, and its answer on the way back.
-#[derive(Clone)]
-pub(super) struct Flight {
-    pub request: Rc<Request>,
-    pub by: LoopIndex,
-    pub turn: Turn,
-    pub slot: usize,
-    pub epoch: u32,
-    pub cause: Seq,
-    pub outcome: Option<crate::client::Outcome>,
-}
-
-/// The requests under way, by the number they were given.
-#[derive(Clone, Default)]
-pub(super) struct Flights {
-    first: u64,
-    all: VecDeque<Option<Flight>>,
-}
-
-impl Flights {
-    /// Takes a request and returns its number.
-    pub fn add(&mut self, flight: Flight) -> u64 {
-        self.all.push_back(Some(flight));
-        self.first + self.all.len() as u64 - 1
-    }
-
-    fn position(&self, number: u64) -> Option<usize> {
-        usize::try_from(number.checked_sub(self.first)?).ok()
-    }
-
-    pub fn get(&self, number: u64) -> Option<&Flight> {
-        self.all.get(self.position(number)?)?.as_ref()
-    }
-
-    pub fn get_mut(&mut self, number: u64) -> Option<&mut Flight> {
-        let position = self.position(number)?;
-        self.all.get_mut(position)?.as_mut()
-    }
-
-    pub fn remove(&mut self, number: u64) -> Option<Flight> {
-        let position = self.position(number)?;
-        let flight = self.all.get_mut(position)?.take();
-        while let Some(None) = self.all.front() {
-            self.all.pop_front();
-            self.first += 1;
-        }
-        flight
-    }
-
-    /// Numbers of those that some loops sent and that were lost on their way.
-    pub fn lost(&self, by: &[LoopIndex]) -> Vec<u64> {
-        let is_lost = |it: &Flight| by.contains(&it.by) && matches!(it.outcome, Some(Err(_)));
-        let all = (self.first..).zip(&self.all);
-        all.filter(|(_, it)| it.as_ref().is_some_and(is_lost)).map(|(number, _)| number).collect()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &Flight> {
-        self.all.iter().flatten()
-    }
-}
 
 /// A world that runs: a pure function of scenario and journal.
 ///
@@ -372,6 +311,7 @@ impl Simulation {
         self.commands.push(seq);
         match command {
             Command::Apply { manifest } => self.apply(&manifest, seq),
+            Command::Replace { manifest } => self.replace(&manifest, seq),
             Command::Scale { target, replicas } => self.scale(&target, replicas, seq),
             Command::SetImage { target, container, image } => {
                 let patch = image_patch(self.api.objects().get(&target.key()), &container, &image);
@@ -447,12 +387,7 @@ impl Simulation {
             outcome.problems.iter().filter(|it| it.severity == Severity::Error).map(|it| it.document).collect();
         for document in manifest.documents.iter().filter(|document| !broken.contains(&document.index)) {
             let kind = document.object.kind();
-            let named = &document.object.meta().namespace;
-            let namespace = match (kind.is_namespaced(), named.is_empty()) {
-                (false, _) => Name::default(),
-                (true, true) => default_namespace(),
-                (true, false) => named.clone(),
-            };
+            let namespace = namespace_of(&document.object);
             let verb = Verb::Apply(kind, namespace, document.value.clone());
             match self.execute(&Request::new("kubectl-client-side-apply", verb), Author::You, cause, false) {
                 Ok(answer) => {
@@ -514,6 +449,7 @@ fn describe(command: &Command) -> Note {
     let kind = |target: &Target| target.kind.name().to_ascii_lowercase();
     match command {
         Command::Apply { .. } => note!("applied a manifest"),
+        Command::Replace { .. } => note!("replaced an object by an edited one"),
         Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
         Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
         Command::Rollback { target, .. } => note!("rolled back {}", target.name.clone()),
@@ -536,7 +472,7 @@ fn describe(command: &Command) -> Note {
     }
 }
 
-fn image_patch(object: Option<&crate::api::Object>, container: &str, image: &str) -> Option<serde_json::Value> {
+fn image_patch(object: Option<&Object>, container: &str, image: &str) -> Option<serde_json::Value> {
     let mut value = object?.to_value();
     let containers = value.pointer_mut("/spec/template/spec/containers")?;
     let found = containers
@@ -566,8 +502,18 @@ pub(super) fn refused(error: &ApiError) -> Outcome {
     Outcome { lines: Vec::new(), problems: vec![problem(error, String::new(), error.message.clone())] }
 }
 
+/// Where an object of a manifest belongs.
+pub fn namespace_of(object: &Object) -> Name {
+    let named = &object.meta().namespace;
+    match (object.kind().is_namespaced(), named.is_empty()) {
+        (false, _) => Name::default(),
+        (true, true) => default_namespace(),
+        (true, false) => named.clone(),
+    }
+}
+
 /// What the API server refused, each part at its place in the manifest.
-fn located(document: &Document, error: &ApiError) -> Vec<Diagnostic> {
+pub(super) fn located(document: &Document, error: &ApiError) -> Vec<Diagnostic> {
     let mut problems: Vec<Diagnostic> =
         error.fields.iter().map(|field| problem(error, field.path.clone(), field.message.clone())).collect();
     if problems.is_empty() {

@@ -1,7 +1,7 @@
 use loopscope_engine::view::{Capacity, Counts, NodeCard, NodeClass, PodClass};
 use loopscope_engine::world::Command;
 
-use super::pod::pod_view;
+use super::pod::{pod_view, reported};
 use crate::atoms::{icon, icon_of, plural, pod_class_name, pod_icon};
 use crate::session::{NodeEntry, PodEntry, session};
 use crate::ui::{Content, State, View, each, memo, view, when};
@@ -31,11 +31,17 @@ pub fn node_view(node: NodeEntry) -> View {
 
 /// The shape of a node's state.
 pub fn node_shape(card: State<NodeCard>) -> impl Fn() -> &'static str + Copy + Send {
-    move || match card.with(|it| it.class) {
-        NodeClass::Ready => "#node-ready",
-        NodeClass::NotReady => "#node-notready",
-        NodeClass::Unreachable => "#node-unreachable",
-        NodeClass::Cordoned => "#node-cordoned",
+    move || {
+        card.with(|it| match it.class {
+            // Really so, whatever is reported.
+            _ if it.reported.is_some() && it.faults.is_stopped => "#i-power",
+            _ if it.reported.is_some() && it.faults.is_cut => "#i-x",
+            NodeClass::Ready => "#node-ready",
+            _ if it.reported.is_some() => "#node-ready",
+            NodeClass::NotReady => "#node-notready",
+            NodeClass::Unreachable => "#node-unreachable",
+            NodeClass::Cordoned => "#node-cordoned",
+        })
     }
 }
 
@@ -90,6 +96,7 @@ fn head(card: State<NodeCard>) -> View {
                     {icon("i i12", "#i-power")}<span>{verb}</span>
                 </button>
             })}
+            {reported(move || card.with(|it| it.reported.clone()))}
         </div>
     }
 }

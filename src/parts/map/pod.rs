@@ -1,8 +1,8 @@
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::view::{PodClass, PodRow};
 
-use crate::atoms::{dial, icon_of, pod_icon, yes};
-use crate::session::{PodEntry, session};
+use crate::atoms::{dial, icon, icon_of, pod_icon, yes};
+use crate::session::{PodEntry, Session, session};
 use crate::ui::{State, View, memo, view, when};
 
 /// One pod: a shape, its name and its state's word.
@@ -38,6 +38,7 @@ pub fn rover(uid: Uid) -> impl Fn() -> &'static str {
 }
 
 fn label(row: State<PodRow>) -> View {
+    let session = session();
     let countdown = move || row.with(|row| row.countdown);
     let ends = move || match row.with(|row| row.class) {
         PodClass::Creating => "dial s-creating",
@@ -57,7 +58,24 @@ fn label(row: State<PodRow>) -> View {
             {when(move || countdown().is_some(), move || dial(countdown, ends))}
             {move || row.with(|row| row.word.clone())}
         </span>
+        {move || place(session, row)}
+        {reported(move || row.with(|row| row.reported.clone()))}
     }
+}
+
+/// Where the cards are workloads, each pod says its node.
+fn place(session: Session, row: State<PodRow>) -> Option<View> {
+    super::is_by_owner(session).then(|| view! { <span class="pod-node">{node_name(row)}</span> })
+}
+
+pub fn node_name(row: State<PodRow>) -> String {
+    row.with(|row| if row.node.is_empty() { "no node".to_owned() } else { row.node.to_string() })
+}
+
+/// Marks what is not as the API server reports it.
+pub fn reported(text: impl Fn() -> Option<String> + 'static) -> View {
+    let mark = move || text().map(|text| view! { <span class="unlike">{icon("i i12", "#ph-diff")}{text}</span> });
+    view! { {mark} }
 }
 
 /// The middle of the name, for which the sheet draws dots: what is seen is then part of what is said.

@@ -2,6 +2,7 @@
 
 use super::Site;
 use super::resolve::{Resolved, resolve};
+use crate::compress;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -18,7 +19,7 @@ pub fn answer(mut stream: TcpStream, site: &Site) -> io::Result<()> {
     let mut words = head.split_whitespace();
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let reply = match method {
-        "GET" | "HEAD" => reply_for(site, target),
+        "GET" | "HEAD" => reply_for(site, target, &codings(&head)),
         "" => return Ok(()),
         _ => Reply::text("405 Method Not Allowed", "only GET and HEAD\n").with("Allow", "GET, HEAD"),
     };
@@ -67,15 +68,37 @@ impl Reply {
     }
 }
 
-fn reply_for(site: &Site, target: &str) -> Reply {
+/// What the asker can unpack of what the build packs, the best first.
+fn codings(head: &str) -> Vec<&'static str> {
+    let fields = head.lines().filter_map(|line| line.split_once(':'));
+    let accepted = fields.filter(|(name, _)| name.eq_ignore_ascii_case("accept-encoding"));
+    let words: Vec<&str> = accepted.flat_map(|(_, value)| value.split(',')).map(|it| it.trim()).collect();
+    // In HTTP `gz` is called gzip.
+    let is_asked = |coding: &str| words.contains(&if coding == "gz" { "gzip" } else { coding });
+    compress::CODINGS.into_iter().rev().filter(|coding| is_asked(coding)).collect()
+}
+
+fn read(file: &Path, codings: &[&'static str]) -> io::Result<(Vec<u8>, Option<&'static str>)> {
+    for coding in codings {
+        if let Ok(body) = fs::read(compress::beside(file, coding)) {
+            return Ok((body, Some(if *coding == "gz" { "gzip" } else { coding })));
+        }
+    }
+    fs::read(file).map(|body| (body, None))
+}
+
+fn reply_for(site: &Site, target: &str, codings: &[&'static str]) -> Reply {
     match resolve(site, target) {
         Resolved::Moved(to) => Reply::text("301 Moved Permanently", "").with("Location", &to),
         Resolved::NotFound => Reply::text("404 Not Found", "not found\n"),
-        Resolved::File(file, shown) => match fs::read(&file) {
+        Resolved::File(file, shown) => match read(&file, codings) {
             Err(_) => Reply::text("404 Not Found", "not found\n"),
-            Ok(body) => {
+            Ok((body, coding)) => {
                 let mut reply = Reply { status: "200 OK", fields: Vec::new(), body };
-                reply = reply.with("Content-Type", content_type(&file));
+                reply = reply.with("Content-Type", content_type(&file)).with("Vary", "Accept-Encoding");
+                if let Some(coding) = coding {
+                    reply = reply.with("Content-Encoding", coding);
+                }
                 for (name, value) in site.headers.of(&shown) {
                     reply = reply.with(name, value);
                 }
@@ -144,6 +167,12 @@ mod tests {
         assert!(reply.starts_with("HTTP/1.1 200 OK\r\n") && reply.ends_with("\r\n\r\nbody"), "{reply}");
         assert!(reply.contains("Content-Type: application/wasm\r\n"));
         assert!(reply.contains("Content-Security-Policy: default-src 'none'\r\n"));
+        fs::write(dir.join("a.wasm.br"), "packed").unwrap();
+        let packed = ask(&site, "GET /a.wasm HTTP/1.1\r\naccept-encoding: gzip, deflate, br\r\n\r\n");
+        assert!(packed.contains("Content-Type: application/wasm\r\n") && packed.contains("Content-Encoding: br\r\n"));
+        assert!(packed.ends_with("packed"), "{packed}");
+        let plain = ask(&site, "GET /a.wasm HTTP/1.1\r\nAccept-Encoding: gzip\r\n\r\n");
+        assert!(plain.ends_with("body") && !plain.contains("Content-Encoding"), "{plain}");
         assert!(ask(&site, "HEAD /a.wasm HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n"));
         assert!(ask(&site, "GET /b HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
         assert!(ask(&site, "POST /a.wasm HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));

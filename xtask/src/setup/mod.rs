@@ -206,7 +206,7 @@ fn tools() -> Res<Tools> {
 }
 
 /// Where the output of a step goes.
-fn log(step: &str) -> PathBuf {
+pub fn log(step: &str) -> PathBuf {
     paths::target().join("setup").join(format!("{step}.log"))
 }
 
