@@ -7,10 +7,13 @@ use crate::platform::is_shown;
 
 /// The object and the event list are derived at most this often while playing, in wall ms.
 const DETAILS_EVERY_MS: f64 = 100.0;
+/// The same when time runs faster than real.
+const DETAILS_FAST_EVERY_MS: f64 = 200.0;
 /// When more events come than are listed, which nobody can read, the list changes this often, in wall ms.
 const FLOOD_EVERY_MS: f64 = 1_000.0;
-/// So many events are listed.
+/// So many events are listed, and in such a flood.
 pub const LISTED_EVENTS: usize = 120;
+const FLOOD_LISTED: usize = 30;
 /// The announcer speaks at most this often while playing, in wall ms; seldom when time runs fast.
 const SPEAK_EVERY_MS: u32 = 3_000;
 const SPEAK_FAST_EVERY_MS: u32 = 8_000;
@@ -18,21 +21,29 @@ const SPEAK_FAST_EVERY_MS: u32 = 8_000;
 impl Core {
     /// Derives what is shown of the selected object, and the newest events.
     pub fn show_details(&mut self, session: Session, wall: f64, at_once: bool) {
-        // When time runs fast, not in the frame that shows the loops: no frame has everything to do.
-        let is_taken = session.is_fast() && self.loops_at == wall;
-        if !at_once && (is_taken || wall - self.details_at < DETAILS_EVERY_MS) {
+        // No frame has everything to do while time runs fast: loops, object and events take turns.
+        let is_fast = session.is_fast();
+        if !at_once && is_fast && self.loops_at == wall {
             return;
         }
-        self.details_at = wall;
         let focus = &session.focus;
-        focus.inspection.put(self.inspect(session));
-        focus.objects.put(view::objects(&self.sim));
+        let every = if is_fast { DETAILS_FAST_EVERY_MS } else { DETAILS_EVERY_MS };
+        if at_once || wall - self.details_at >= every {
+            self.details_at = wall;
+            focus.inspection.put(self.inspect(session));
+            focus.objects.put(view::objects(&self.sim));
+            if is_fast && !at_once {
+                return;
+            }
+        }
         let seq = session.transport.seq.get_untracked();
         let is_flood = seq.saturating_sub(self.details_seq) > LISTED_EVENTS as u64;
-        let is_due = seq != self.details_seq && (!is_flood || wall - self.events_at >= FLOOD_EVERY_MS);
-        if at_once || is_due {
+        let every = if is_flood { FLOOD_EVERY_MS } else { every };
+        if at_once || (seq != self.details_seq && wall - self.events_at >= every) {
             (self.details_seq, self.events_at) = (seq, wall);
-            focus.events.put(view::events(&self.sim, LISTED_EVENTS));
+            // In a flood nobody can go back: what is left out comes with the pause.
+            let n = if is_flood && !at_once { FLOOD_LISTED } else { LISTED_EVENTS };
+            focus.events.put(view::events(&self.sim, n));
         }
     }
 

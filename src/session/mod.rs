@@ -95,6 +95,7 @@ struct Core {
     events_at: f64,
     loops_at: f64,
     page_at: f64,
+    map_due: f64,
     details_seq: u64,
     /// Wall time at which the announcer last spoke, and its waiting sentence.
     announcer: Option<gloo_timers::callback::Timeout>,
@@ -143,6 +144,7 @@ impl Session {
             events_at: f64::MIN,
             loops_at: f64::MIN,
             page_at: f64::MIN,
+            map_due: f64::MIN,
             details_seq: u64::MAX,
             announcer: None,
             announced_seq: 0,

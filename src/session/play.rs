@@ -6,9 +6,9 @@ use super::{Core, EVEN, LoopsView, Pace, READABLE, READABLE_STEPS, SPEEDS, Sessi
 use crate::platform::{choose, wall_ms};
 
 /// Wall time in ms that the engine may take of one frame.
-const BUDGET_MS: f64 = 5.0;
+const BUDGET_MS: f64 = 4.0;
 /// Events between two looks at the clock.
-const CHUNK: usize = 200;
+const CHUNK: usize = 32;
 /// So much virtual time is searched for the next event or change.
 const PATIENCE: Millis = Millis(900_000);
 /// A phase of the simple view's loop that is worth a longer look stays for the time of so many events.

@@ -5,6 +5,7 @@ use loopscope_engine::view::{self, LoopRow, MapView, NodeCard, PodRow};
 use super::moves::Moves;
 use super::{Board, Core, LoopEntry, LoopsView, NodeEntry, PodEntry, Session, keep};
 
+use crate::platform::wall_ms;
 use crate::ui::SharedState;
 
 /// Loops that ran within this much virtual time count as active.
@@ -12,10 +13,12 @@ const ACTIVE_MS: u64 = 20_000;
 /// So many rows are shown even where fewer are active, so that the page does not jump.
 const LEAST_LOOPS: usize = 6;
 /// When time runs faster than real, the loops, the sentence of now and the curve are shown at most this often, in wall ms.
-const LOOPS_EVERY_MS: f64 = 100.0;
+const LOOPS_EVERY_MS: f64 = 200.0;
 /// So many rows the table of a crowd has at a time, and how often they change while playing, in wall ms.
 pub const PAGE: usize = 100;
 const PAGE_EVERY_MS: f64 = 200.0;
+/// While playing, the map is derived again once this many times the time has passed that it took.
+const REST: f64 = 3.0;
 
 /// The signals behind the rows that are on the page.
 #[derive(Default)]
@@ -131,44 +134,56 @@ impl Registry {
 }
 
 impl Core {
-    /// Derives the frame and touches only what differs from what is on the page.
+    /// Derives what is shown, and touches only what differs from what is on the page.
     pub fn show(&mut self, session: Session, wall: f64) {
-        let mut frame = view::moment(&self.sim, session.look());
         keep::reached(&self.sim);
         let playing = session.transport.playing.get_untracked();
         let board = &session.board;
-        session.transport.now_ms.put(frame.now_ms);
-        session.transport.seq.put(frame.seq);
-        self.curve.add(frame.now_ms, &frame.summary);
-        board.summary.put(frame.summary);
+        let now_ms = self.sim.now().0;
+        let summary = view::summary(&self.sim);
+        session.transport.now_ms.put(now_ms);
+        session.transport.seq.put(self.sim.trace().last_seq().0);
+        self.curve.add(now_ms, &summary);
+        board.summary.put(summary);
         if !(playing && session.is_fast()) || wall - self.loops_at >= LOOPS_EVERY_MS {
             self.loops_at = wall;
-            board.now.put(frame.now);
-            board.store.put(frame.store);
+            board.now.put(view::now_line(&self.sim));
+            board.store.put(view::store(&self.sim));
             session.curve.put(self.curve.clone());
-            self.show_loops(board, view::loop_rows(&self.sim), frame.now_ms, wall, playing);
+            self.show_loops(board, view::loop_rows(&self.sim), now_ms, wall, playing);
+            if board.loops_view.get_untracked() == LoopsView::Picture {
+                board.picture.put(view::picture(&self.sim));
+            }
         }
         self.follow(session, wall, playing);
-        if board.loops_view.get_untracked() == LoopsView::Picture {
-            board.picture.put(view::picture(&self.sim));
-        }
         if session.is_simple.get_untracked() {
             let simple = session.focus.selected.with_untracked(|key| view::simple(&self.sim, key.as_ref()));
             board.code_lit.put(self.lights.of_code(&simple, wall, playing));
             board.simple.put(simple);
         }
-        if frame.map.is_crowd && board.table.get_untracked() {
+        // The map of very many pods takes long to derive: then not with every frame.
+        if !playing || wall >= self.map_due {
+            let began = wall_ms();
+            self.show_map(session, wall, playing);
+            self.map_due = wall + REST * (wall_ms() - began);
+        }
+    }
+
+    fn show_map(&mut self, session: Session, wall: f64, playing: bool) {
+        let board = &session.board;
+        let mut map = view::map(&self.sim, session.look());
+        if map.is_crowd && board.table.get_untracked() {
             if playing && wall - self.page_at < PAGE_EVERY_MS {
-                return board.put_map_facts(&mut frame.map);
+                return board.put_map_facts(&mut map);
             }
             self.page_at = wall;
-            let last = frame.map.n_pods.saturating_sub(1) / PAGE;
+            let last = map.n_pods.saturating_sub(1) / PAGE;
             let page = board.page.get_untracked().min(last);
             board.page.put(page);
-            frame.map = view::page(&self.sim, page * PAGE, PAGE);
+            map = view::page(&self.sim, page * PAGE, PAGE);
         }
-        let moves = Moves::begin(session, &frame.map);
-        self.registry.show_map(board, frame.map);
+        let moves = Moves::begin(session, &map);
+        self.registry.show_map(board, map);
         moves.play();
     }
 

@@ -158,6 +158,10 @@ impl Objects {
         all.into_iter().flatten().take_while(move |(key, _)| key.kind == kind).map(|(_, object)| object)
     }
 
+    pub fn n_pods(&self) -> usize {
+        self.counts.get(Kind::Pod as usize).map_or(0, |count| *count as usize)
+    }
+
     pub fn in_namespace<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
         self.of_kind(kind).filter(move |object| object.meta().namespace == *namespace)
     }

@@ -134,6 +134,11 @@ impl WorkQueue {
         self.held.get(key).is_some_and(|held| held.is_running && held.waits.is_some())
     }
 
+    /// The key waits without a delay, or is worked on.
+    pub fn holds(&self, key: &ObjectKey) -> bool {
+        self.held.contains_key(key)
+    }
+
     pub fn delayed(&self) -> impl Iterator<Item = (&ObjectKey, Time)> {
         self.delayed.iter().map(|(key, (at, _))| (key, *at))
     }

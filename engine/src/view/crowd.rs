@@ -1,8 +1,8 @@
 //! A crowd: so many pods that each is a bare shape.
 
-use super::map::{node_class, node_order};
+use super::map::{count, node_class, node_order};
 use super::pods::{classify_on, row};
-use super::{Counts, NodeClass, PodClass, PodRow};
+use super::{Counts, NodeCard, NodeClass, PodClass, PodRow};
 use crate::api::{Kind, Node, Object, ObjectKey, Pod, Uid, condition};
 use crate::sim::sort_by;
 use crate::world::Simulation;
@@ -17,7 +17,7 @@ pub struct Dot {
 /// Pods of a crowd under one heading.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Flock {
-    /// What they are together on, or nothing for those that are nowhere.
+    /// What they are together on, or what made them; nothing for those that are on no node.
     pub key: Option<ObjectKey>,
     pub class: Option<NodeClass>,
     pub counts: Counts,
@@ -27,11 +27,24 @@ pub struct Flock {
 /// All pods, as a crowd.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Crowd {
-    /// Nodes in their order, then what has no node.
+    /// Nodes, or workloads, in their order; then what has no node.
     pub flocks: Vec<Flock>,
 }
 
 impl Crowd {
+    /// The bare shapes of cards that were derived in full.
+    pub fn of(cards: Vec<NodeCard>, unscheduled: Vec<PodRow>) -> Self {
+        let dots = |rows: Vec<PodRow>| rows.into_iter().map(|row| Dot { uid: row.uid, class: row.class }).collect();
+        let counts = count(unscheduled.iter());
+        let flock = |card: NodeCard| {
+            let class = card.owner.is_none().then_some(card.class);
+            Flock { key: Some(card.key), class, counts: card.counts, pods: dots(card.pods) }
+        };
+        let mut flocks: Vec<Flock> = cards.into_iter().map(flock).collect();
+        flocks.push(Flock { key: None, class: None, counts, pods: dots(unscheduled) });
+        Self { flocks }
+    }
+
     pub fn n_pods(&self) -> usize {
         self.flocks.iter().map(|it| it.pods.len()).sum()
     }
@@ -88,24 +101,30 @@ pub fn crowd(simulation: &Simulation) -> (Crowd, Option<String>) {
         .map(|node| {
             let name = &node.metadata.name;
             let key = Some(ObjectKey::node(name.clone()));
-            flock(key, Some(node), &mut objects.pods_on(name).map(|pod| &**pod))
+            flock(key, Some(node), objects.pods_on(name).map(|pod| &**pod).collect())
         })
         .collect();
-    let message =
-        objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(|pod| !pod.is_assigned()).find_map(|pod| {
-            let scheduled = condition(&pod.status.conditions, "PodScheduled");
-            scheduled.filter(|it| it.reason == "Unschedulable").map(|it| it.message.to_string())
-        });
-    let lost = objects.missing_nodes().flat_map(|name| objects.pods_on(name));
-    let waiting = objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(|pod| !pod.is_assigned());
-    flocks.push(flock(None, None, &mut waiting.chain(lost).map(|pod| &**pod)));
+    let is_all = flocks.iter().map(|it| it.pods.len()).sum::<usize>() == objects.n_pods();
+    let mut waiting: Vec<&Pod> = Vec::new();
+    if !is_all {
+        let pods = objects.of_kind(Kind::Pod).filter_map(Object::as_pod);
+        waiting.extend(pods.map(|pod| &**pod).filter(|pod| !pod.is_assigned()));
+    }
+    let message = waiting.iter().find_map(|pod| {
+        let scheduled = condition(&pod.status.conditions, "PodScheduled");
+        scheduled.filter(|it| it.reason == "Unschedulable").map(|it| it.message.to_string())
+    });
+    let lost = objects.missing_nodes().flat_map(|name| objects.pods_on(name)).map(|pod| &**pod);
+    flocks.push(flock(None, None, waiting.into_iter().chain(lost).collect()));
     (Crowd { flocks }, message)
 }
 
-fn flock(key: Option<ObjectKey>, node: Option<&Node>, pods: &mut dyn Iterator<Item = &Pod>) -> Flock {
+fn flock(key: Option<ObjectKey>, node: Option<&Node>, mut pods: Vec<&Pod>) -> Flock {
     let mut tally = Tally::default();
     let is_silent = node.is_some_and(|node| node.readiness() == "Unknown");
+    sort_by(&mut pods, |a, b| a.metadata.name.cmp(&b.metadata.name));
     let pods = pods
+        .into_iter()
         .map(|pod| {
             let class = classify_on(pod, is_silent);
             tally.add(class, 1);

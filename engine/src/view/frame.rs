@@ -16,25 +16,22 @@ pub fn frame(simulation: &Simulation) -> Frame {
 
 /// The same, with the map as one wants to see it.
 pub fn frame_as(simulation: &Simulation, look: MapLook) -> Frame {
-    Frame { loops: loop_rows(simulation), ..moment(simulation, look) }
-}
-
-/// The same without the loops, for whoever does not draw them this time.
-pub fn moment(simulation: &Simulation, look: MapLook) -> Frame {
     Frame {
         now_ms: simulation.now().0,
         seq: simulation.trace().last().map_or(0, |event| event.seq.0),
         summary: summary(simulation),
         now: now_line(simulation),
-        loops: Vec::new(),
+        loops: loop_rows(simulation),
         store: store(simulation),
         map: map(simulation, look),
     }
 }
 
-fn summary(simulation: &Simulation) -> Summary {
+/// What is wanted and what is.
+pub fn summary(simulation: &Simulation) -> Summary {
     let (mut want, mut ready) = (0, 0);
     let mut classes = Tally::default();
+    let mut n_others = 0;
     let silent = silent_nodes(simulation);
     let (mut is_complete, mut is_stuck) = (true, false);
     let mut names = Vec::new();
@@ -42,15 +39,24 @@ fn summary(simulation: &Simulation) -> Summary {
         want += workload.wants;
         names.push(workload.object.meta().name.clone());
         let before = classes.of(PodClass::Ready);
-        for pod in workload.pods(simulation).filter(|pod| pod.is_active()) {
-            classes.add(classify_on(pod, silent.contains(&&pod.spec.node_name)), 1);
+        match workload.ready_of_many(simulation).filter(|_| silent.is_empty()) {
+            // More than are shown one by one: what the others are is not asked.
+            Some((ready, others)) => {
+                classes.add(PodClass::Ready, ready);
+                n_others += others;
+            }
+            None => {
+                for pod in workload.pods(simulation).filter(|pod| pod.is_active()) {
+                    classes.add(classify_on(pod, silent.contains(&&pod.spec.node_name)), 1);
+                }
+            }
         }
         let mine = i32::try_from(classes.of(PodClass::Ready) - before).unwrap_or(i32::MAX);
         ready += mine;
         is_complete &= workload.is_current && mine == workload.wants;
         is_stuck |= workload.is_stuck;
     }
-    let missing = usize::try_from(want).unwrap_or(0).saturating_sub(classes.all());
+    let missing = usize::try_from(want).unwrap_or(0).saturating_sub(classes.all() + n_others);
     let shown = classes.classes().chain(std::iter::repeat_n(PodClass::Pending, missing));
     let slots: Vec<PodClass> = shown.take(Summary::MAX_SLOTS).collect();
     let convergence = match names.len() {
@@ -64,7 +70,7 @@ fn summary(simulation: &Simulation) -> Summary {
         [one] => one.to_string(),
         many => format!("{} workloads", many.len()),
     };
-    let more_slots = classes.all() + missing - slots.len();
+    let more_slots = classes.all() + n_others + missing - slots.len();
     Summary { subject, want, ready, convergence, slots, more_slots }
 }
 

@@ -16,7 +16,8 @@ const LATE_MS: i64 = 12_000;
 
 pub fn map(simulation: &Simulation, look: MapLook) -> MapView {
     let objects = simulation.api().objects();
-    if is_crowd(simulation) {
+    let is_crowd = is_crowd(simulation);
+    if is_crowd && look == MapLook::default() {
         return crowded(simulation);
     }
     let arriving = arriving(simulation);
@@ -47,7 +48,10 @@ pub fn map(simulation: &Simulation, look: MapLook) -> MapView {
     }
     let all = || nodes.iter().flat_map(|node| &node.pods).chain(&unscheduled);
     let (n_pods, counts) = (all().count(), count(all()));
-    let (is_crowd, crowd) = (false, Crowd::default());
+    let mut crowd = Crowd::default();
+    if is_crowd {
+        crowd = Crowd::of(std::mem::take(&mut nodes), std::mem::take(&mut unscheduled));
+    }
     MapView { nodes, unscheduled, unscheduled_message: message, n_pods, counts, is_crowd, crowd }
 }
 

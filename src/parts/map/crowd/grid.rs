@@ -114,13 +114,6 @@ impl Grid {
             && self.cards.iter().zip(crowd.flocks.iter().map(|it| it.pods.len())).all(has_room)
     }
 
-    /// Most cells are empty.
-    pub fn is_roomy(&self, crowd: &Crowd) -> bool {
-        let all: usize = self.cards.iter().map(|card| card.rows * card.columns).sum();
-        let least: usize = self.cards.iter().map(|card| card.columns).sum();
-        all > 3 * (crowd.n_pods() + least)
-    }
-
     pub fn cell(&self, (flock, at): Place) -> Option<Rect> {
         let card = self.cards.get(flock)?;
         let size = self.sizes.cell;

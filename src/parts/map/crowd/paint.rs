@@ -1,6 +1,6 @@
 //! Draws a crowd, and of it only what has changed and can be seen.
 
-use loopscope_engine::view::{Counts, Crowd, Flock, NodeClass};
+use loopscope_engine::view::{Counts, Crowd, Flock, NodeClass, PodClass};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, HtmlElement};
 
 use super::grid::{Card, Grid, Sizes, density};
@@ -16,6 +16,8 @@ const MOST_COUNTS: usize = 2;
 struct Shown {
     /// The node's state and the worst states of its pods; without them nothing is there.
     head: Option<(Option<NodeClass>, Counts)>,
+    /// Where the name ends.
+    name_end: i32,
     /// The class of each cell by its number, from 1; 0 is an empty cell.
     cells: Vec<u8>,
 }
@@ -86,12 +88,17 @@ impl Painter {
     /// Gives every pod a place. Says whether the height of it all has changed.
     pub fn arrange(&mut self, field: &HtmlElement, crowd: &Crowd) -> bool {
         let sizes = self.grid.sizes;
-        let is_roomy = self.grid.is_roomy(crowd);
-        if sizes.width == 0 || (self.grid.fits(crowd) && !is_roomy) {
+        if sizes.width == 0 {
             return false;
         }
-        let none = Grid::default();
-        let grid = Grid::new(sizes, crowd, if is_roomy { &none } else { &self.grid });
+        let mut grid = Grid::new(sizes, crowd, &Grid::default());
+        let is_roomy = 3 * grid.height < 2 * self.grid.height;
+        if self.grid.fits(crowd) && !is_roomy {
+            return false;
+        }
+        if !is_roomy {
+            grid = Grid::new(sizes, crowd, &self.grid);
+        }
         self.shown.clear();
         let is_higher = grid.height != self.grid.height;
         self.grid = grid;
@@ -148,12 +155,12 @@ impl Painter {
                 .as_ref()
                 .is_some_and(|(class, counts)| *class == flock.class && worst().eq(counts.iter().copied()));
             if !is_same {
-                let is_framed = shown.head.as_ref().is_some_and(|(class, _)| *class == flock.class);
-                if !is_framed {
+                if shown.head.as_ref().is_none_or(|(class, _)| *class != flock.class) {
                     brush.frame(here, flock);
+                    shown.name_end = brush.name(here, flock);
                     shown.cells.clear();
                 }
-                brush.heading(here, flock);
+                brush.counts(here, flock, shown.name_end);
                 shown.head = Some((flock.class, worst().collect()));
             }
             let Some([left, top, ..]) = self.grid.cell((index, 0)) else { return };
@@ -231,32 +238,55 @@ impl Brush<'_> {
         }
     }
 
-    /// The name, the node's state, and how many are in the worst states.
-    fn heading(&self, card: Card, flock: &Flock) {
-        let Sizes { head, icon, pad, line, .. } = self.sizes;
-        let inset = 3 * line;
-        self.clear(card.x + inset, card.y + inset, card.width - 2 * inset, head - inset);
-        let middle = f64::from(card.y + (head + line) / 2);
-        let shape_y = card.y + (head + line - icon) / 2;
-        let mut right = card.x + card.width - 2 * pad;
-        let counts: Counts = flock.counts.iter().copied().take(MOST_COUNTS).collect();
-        self.pen.set_fill_style_str(&self.colors.faint);
-        for (class, n) in counts.iter().rev() {
-            let text = n.to_string();
-            right -= self.width_of(&text);
-            let _ = self.pen.fill_text(&text, f64::from(right), middle);
-            right -= icon + pad / 2;
-            self.sheet.icon(self.pen, *class, right, shape_y);
-            right -= pad;
-        }
+    /// The name and the node's state; says where they end.
+    fn name(&self, card: Card, flock: &Flock) -> i32 {
+        let Sizes { icon, pad, .. } = self.sizes;
         let name = flock.key.as_ref().map_or("No node", |key| key.name.as_str());
         let left = card.x + 2 * pad;
-        let room = right - left - flock.class.map_or(0, |_| icon + pad);
+        // A count of two digits has to fit beside it, and mostly a second one does.
+        let shape = flock.class.map_or(0, |_| icon + pad);
+        let (text, width) = self.fitted(name, card.width - 5 * pad - shape - self.room_of(2));
+        let (middle, shape_y) = self.middle(card);
         self.pen.set_fill_style_str(&self.colors.ink);
-        let (text, width) = self.fitted(name, room);
         let _ = self.pen.fill_text(&text, f64::from(left), middle);
         if let Some(class) = flock.class {
             self.sheet.node(self.pen, class, left + width + pad, shape_y);
+        }
+        left + width + shape
+    }
+
+    /// The middle of a heading's letters, and the upper edge of its shapes.
+    fn middle(&self, card: Card) -> (f64, i32) {
+        let Sizes { head, icon, line, .. } = self.sizes;
+        (f64::from(card.y + (head + line) / 2), card.y + (head + line - icon) / 2)
+    }
+
+    /// What a shape with a number of so many digits takes.
+    fn room_of(&self, digits: i32) -> i32 {
+        let Sizes { icon, pad, letter, .. } = self.sizes;
+        icon + pad / 2 + digits * letter * 7 / 10
+    }
+
+    /// How many are in the worst states, as far as there is room.
+    fn counts(&self, card: Card, flock: &Flock, name_end: i32) {
+        let Sizes { head, icon, pad, line, .. } = self.sizes;
+        let end = card.x + card.width;
+        let inset = 3 * line;
+        self.clear(name_end, card.y + inset, end - inset - name_end, head - inset);
+        let (middle, shape_y) = self.middle(card);
+        self.pen.set_fill_style_str(&self.colors.faint);
+        let mut texts: Vec<_> =
+            flock.counts.iter().take(MOST_COUNTS).map(|(class, n)| (*class, n.to_string())).collect();
+        let room =
+            |texts: &[(PodClass, String)]| texts.iter().map(|(_, n)| self.room_of(n.len() as i32) + pad).sum::<i32>();
+        while texts.len() > 1 && name_end + room(&texts) + pad > end {
+            texts.pop();
+        }
+        let mut left = end - pad - room(&texts);
+        for (class, n) in &texts {
+            self.sheet.icon(self.pen, *class, left, shape_y);
+            let _ = self.pen.fill_text(n, f64::from(left + icon + pad / 2), middle);
+            left += self.room_of(n.len() as i32) + pad;
         }
     }
 
