@@ -177,10 +177,16 @@ impl Core {
                 return board.put_map_facts(&mut map);
             }
             self.page_at = wall;
-            let last = map.n_pods.saturating_sub(1) / PAGE;
-            let page = board.page.get_untracked().min(last);
+            let list = session.listing();
+            let mut page = board.page.get_untracked();
+            let mut n_listed;
+            (map, n_listed) = view::listed(&self.sim, session.look(), &list, page * PAGE, PAGE);
+            if page * PAGE >= n_listed && page > 0 {
+                page = n_listed.saturating_sub(1) / PAGE;
+                (map, n_listed) = view::listed(&self.sim, session.look(), &list, page * PAGE, PAGE);
+            }
             board.page.put(page);
-            map = view::page(&self.sim, page * PAGE, PAGE);
+            board.n_listed.put(n_listed);
         }
         let moves = Moves::begin(session, &map);
         self.registry.show_map(board, map);

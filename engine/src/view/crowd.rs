@@ -33,14 +33,14 @@ pub struct Crowd {
 
 impl Crowd {
     /// The bare shapes of cards that were derived in full.
-    pub fn of(cards: Vec<NodeCard>, unscheduled: Vec<PodRow>) -> Self {
-        let dots = |rows: Vec<PodRow>| rows.into_iter().map(|row| Dot { uid: row.uid, class: row.class }).collect();
+    pub fn of(cards: &[NodeCard], unscheduled: &[PodRow]) -> Self {
+        let dots = |rows: &[PodRow]| rows.iter().map(|row| Dot { uid: row.uid, class: row.class }).collect();
         let counts = count(unscheduled.iter());
-        let flock = |card: NodeCard| {
+        let flock = |card: &NodeCard| {
             let class = card.owner.is_none().then_some(card.class);
-            Flock { key: Some(card.key), class, counts: card.counts, pods: dots(card.pods) }
+            Flock { key: Some(card.key.clone()), class, counts: card.counts.clone(), pods: dots(&card.pods) }
         };
-        let mut flocks: Vec<Flock> = cards.into_iter().map(flock).collect();
+        let mut flocks: Vec<Flock> = cards.iter().map(flock).collect();
         flocks.push(Flock { key: None, class: None, counts, pods: dots(unscheduled) });
         Self { flocks }
     }
