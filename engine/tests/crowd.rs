@@ -6,7 +6,7 @@ mod lab;
 use lab::{Lab, instant};
 use loopscope_engine::api::{Kind, Uid};
 use loopscope_engine::environment::Behavior;
-use loopscope_engine::view::{self, Counts, MapView, NodeClass, PodClass};
+use loopscope_engine::view::{self, Column, Counts, Listing, MapLook, MapView, NodeClass, PodClass};
 use loopscope_engine::world::{Command, Scenario, Simulation};
 
 fn deployment(name: &str, replicas: usize, image: &str) -> String {
@@ -86,6 +86,49 @@ fn a_crowd_has_the_same_pods_in_the_same_places_and_states_as_the_plain_map() {
     assert_eq!(message, map.unscheduled_message);
     let classes: Vec<PodClass> = crowd.counts().into_iter().map(|(class, _)| class).collect();
     assert!(classes.len() >= 6, "{classes:?}");
+}
+
+#[test]
+fn the_pages_of_a_list_follow_its_order_and_its_filter() {
+    let lab = mixed(60);
+    let all = view::frame(&lab.simulation).map.n_pods;
+    let rows = |look: MapLook, list: &Listing| {
+        let mut rows: Vec<view::PodRow> = Vec::new();
+        let (_, n) = view::listed(&lab.simulation, look, list, 0, 50);
+        for from in (0..n).step_by(50) {
+            let (map, again) = view::listed(&lab.simulation, look, list, from, 50);
+            assert!(again == n && map.is_crowd && map.n_pods == all);
+            let mut page: Vec<_> = map.nodes.into_iter().flat_map(|node| node.pods).chain(map.unscheduled).collect();
+            assert_eq!(page.len(), 50.min(n - from));
+            if let Some((column, back)) = list.order {
+                page.sort_by(|a, b| view::compare(a, b, column));
+                if back {
+                    page.reverse();
+                }
+            }
+            rows.extend(page);
+        }
+        assert_eq!(rows.len(), n);
+        rows
+    };
+    let plain = rows(MapLook::default(), &Listing::default());
+    assert_eq!(plain.len(), all);
+    for back in [false, true] {
+        let mut expected = plain.clone();
+        expected.sort_by(|a, b| view::compare(a, b, Column::State));
+        if back {
+            expected.reverse();
+        }
+        let list = Listing { order: Some((Column::State, back)), filter: String::new() };
+        let uids = |rows: &[view::PodRow]| rows.iter().map(|row| row.uid).collect::<Vec<_>>();
+        assert_eq!(uids(&rows(MapLook::default(), &list)), uids(&expected), "across all pages");
+    }
+    let list = Listing { order: None, filter: "node-2".into() };
+    let found = rows(MapLook::default(), &list);
+    assert_eq!(found.len(), plain.iter().filter(|row| *row.node == *"node-2").count());
+    assert!(!found.is_empty() && found.len() < all);
+    assert_eq!(rows(MapLook { by_owner: true, truth: true }, &Listing::default()).len(), all);
+    assert_eq!(rows(MapLook::default(), &Listing { order: None, filter: "nothing".into() }).len(), 0);
 }
 
 #[test]

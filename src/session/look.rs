@@ -1,4 +1,4 @@
-use loopscope_engine::view::MapLook;
+use loopscope_engine::view::{Listing, MapLook};
 
 use super::Session;
 use crate::platform::{choose, chosen};
@@ -14,6 +14,19 @@ impl Session {
         match self.is_simple.get_untracked() {
             true => MapLook::default(),
             false => MapLook { by_owner: self.board.by_owner.get_untracked(), truth: self.board.truth.get_untracked() },
+        }
+    }
+
+    /// Which pods the table has, and in which order.
+    pub fn listing(self) -> Listing {
+        Listing { order: self.board.order.get_untracked(), filter: self.board.filter.get_untracked() }
+    }
+
+    /// Shows the table from its beginning, once it lists others than before.
+    pub fn list_anew(self) {
+        self.board.page.put(0);
+        if self.board.is_crowd.get_untracked() {
+            self.refresh();
         }
     }
 

@@ -151,11 +151,11 @@ impl Core {
             board.store.put(view::store(&self.sim));
             session.curve.put(self.curve.clone());
             self.show_loops(board, view::loop_rows(&self.sim), now_ms, wall, playing);
+            if board.loops_view.get_untracked() == LoopsView::Picture {
+                board.picture.put(view::picture(&self.sim));
+            }
         }
         self.follow(session, wall, playing);
-        if board.loops_view.get_untracked() == LoopsView::Picture {
-            board.picture.put(view::picture(&self.sim));
-        }
         if session.is_simple.get_untracked() {
             let simple = session.focus.selected.with_untracked(|key| view::simple(&self.sim, key.as_ref()));
             board.code_lit.put(self.lights.of_code(&simple, wall, playing));
@@ -177,10 +177,16 @@ impl Core {
                 return board.put_map_facts(&mut map);
             }
             self.page_at = wall;
-            let last = map.n_pods.saturating_sub(1) / PAGE;
-            let page = board.page.get_untracked().min(last);
+            let list = session.listing();
+            let mut page = board.page.get_untracked();
+            let mut n_listed;
+            (map, n_listed) = view::listed(&self.sim, session.look(), &list, page * PAGE, PAGE);
+            if page * PAGE >= n_listed && page > 0 {
+                page = n_listed.saturating_sub(1) / PAGE;
+                (map, n_listed) = view::listed(&self.sim, session.look(), &list, page * PAGE, PAGE);
+            }
             board.page.put(page);
-            map = view::page(&self.sim, page * PAGE, PAGE);
+            board.n_listed.put(n_listed);
         }
         let moves = Moves::begin(session, &map);
         self.registry.show_map(board, map);

@@ -141,6 +141,8 @@ pub struct Board {
     pub n_nodes: State<usize>,
     /// The page of the table, from 0, where the table of a crowd has pages.
     pub page: State<usize>,
+    /// So many pods all its pages have.
+    pub n_listed: State<usize>,
     /// The map is shown as a table.
     pub table: State<bool>,
     /// The cards are workloads, not nodes.
@@ -189,6 +191,7 @@ impl Board {
             crowd: State::new(Crowd::default()),
             n_nodes: State::new(0),
             page: State::new(0),
+            n_listed: State::new(0),
             table: State::new(false),
             by_owner: State::new(is_chosen("group", "owner")),
             truth: State::new(is_chosen("show", "truth")),

@@ -1,8 +1,8 @@
 //! A crowd: so many pods that each is a bare shape.
 
-use super::map::{node_class, node_order};
+use super::map::{count, node_class, node_order};
 use super::pods::{classify_on, row};
-use super::{Counts, NodeClass, PodClass, PodRow};
+use super::{Counts, NodeCard, NodeClass, PodClass, PodRow};
 use crate::api::{Kind, Node, Object, ObjectKey, Pod, Uid, condition};
 use crate::sim::sort_by;
 use crate::world::Simulation;
@@ -17,7 +17,7 @@ pub struct Dot {
 /// Pods of a crowd under one heading.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Flock {
-    /// What they are together on, or nothing for those that are nowhere.
+    /// What they are together on, or what made them; nothing for those that are on no node.
     pub key: Option<ObjectKey>,
     pub class: Option<NodeClass>,
     pub counts: Counts,
@@ -27,11 +27,24 @@ pub struct Flock {
 /// All pods, as a crowd.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Crowd {
-    /// Nodes in their order, then what has no node.
+    /// Nodes, or workloads, in their order; then what has no node.
     pub flocks: Vec<Flock>,
 }
 
 impl Crowd {
+    /// The bare shapes of cards that were derived in full.
+    pub fn of(cards: &[NodeCard], unscheduled: &[PodRow]) -> Self {
+        let dots = |rows: &[PodRow]| rows.iter().map(|row| Dot { uid: row.uid, class: row.class }).collect();
+        let counts = count(unscheduled.iter());
+        let flock = |card: &NodeCard| {
+            let class = card.owner.is_none().then_some(card.class);
+            Flock { key: Some(card.key.clone()), class, counts: card.counts.clone(), pods: dots(&card.pods) }
+        };
+        let mut flocks: Vec<Flock> = cards.iter().map(flock).collect();
+        flocks.push(Flock { key: None, class: None, counts, pods: dots(unscheduled) });
+        Self { flocks }
+    }
+
     pub fn n_pods(&self) -> usize {
         self.flocks.iter().map(|it| it.pods.len()).sum()
     }

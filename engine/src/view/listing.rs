@@ -2,8 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::PodRow;
 use super::map::node_order;
+use super::{MapView, PodRow};
+use crate::api::Uid;
+use crate::sim::{Set, sort_by};
 
 /// What the list can be ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +17,43 @@ pub enum Column {
     Restarts,
     Age,
     Node,
+}
+
+/// Which pods a list has, and in which order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// By which column, and whether backwards; by card if by none.
+    pub order: Option<(Column, bool)>,
+    /// What [`matches`] is asked.
+    pub filter: String,
+}
+
+impl Listing {
+    /// All pods, by card.
+    pub fn is_plain(&self) -> bool {
+        self.order.is_none() && self.filter.trim().is_empty()
+    }
+
+    /// Leaves `n` of the listed pods after the first `from` on the map, and the cards that they are on. Returns how many
+    /// are listed in all.
+    pub fn cut(&self, map: &mut MapView, from: usize, n: usize) -> usize {
+        let rows = map.nodes.iter().flat_map(|card| &card.pods).chain(&map.unscheduled);
+        let mut found: Vec<&PodRow> = rows.filter(|row| matches(row, &self.filter)).collect();
+        if let Some((column, back)) = self.order {
+            sort_by(&mut found, |a, b| if back { compare(b, a, column) } else { compare(a, b, column) });
+        }
+        let all = found.len();
+        let mut kept: Set<Uid> = Set::default();
+        for row in found.into_iter().skip(from).take(n) {
+            kept.add(row.uid);
+        }
+        for card in &mut map.nodes {
+            card.pods.retain(|row| kept.contains(&row.uid));
+        }
+        map.nodes.retain(|card| !card.pods.is_empty());
+        map.unscheduled.retain(|row| kept.contains(&row.uid));
+        all
+    }
 }
 
 /// The order of two rows by one column, smallest first; the names decide where that is the same. An order by state puts

@@ -155,8 +155,7 @@ fn chips(simulation: &Simulation, it: &Loop) -> (Vec<Chip>, usize) {
         chip(key, state)
     });
     let waiting = it.queue.waiting().map(|key| chip(key, ChipState::Waiting));
-    let is_shown = |key: &ObjectKey| it.queue.holds(key);
-    let mut delayed: Vec<(&ObjectKey, Time)> = it.queue.delayed().filter(|(key, _)| !is_shown(key)).collect();
+    let mut delayed: Vec<(&ObjectKey, Time)> = it.queue.delayed().filter(|(key, _)| !it.queue.holds(key)).collect();
     sort_by(&mut delayed, |a, b| a.1.cmp(&b.1));
     let n = it.active.len() + it.queue.waiting().count() + delayed.len();
     let delayed = delayed.iter().take(MAX_CHIPS).map(|(key, at)| delayed_chip(simulation, it, key, *at));

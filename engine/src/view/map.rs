@@ -2,7 +2,9 @@
 
 use super::crowd::{Tally, crowd, pod_row};
 use super::pods::row;
-use super::{Capacity, Counts, Crowd, MapLook, MapView, NodeCard, NodeClass, NodeFaults, PodRow, owners, truth};
+use super::{
+    Capacity, Counts, Crowd, Listing, MapLook, MapView, NodeCard, NodeClass, NodeFaults, PodRow, owners, truth,
+};
 use crate::api::{Kind, MicroTime, Name, Node, Object, ObjectKey, Pod, condition};
 use crate::apiserver::Verb;
 use crate::sim::sort_by;
@@ -15,10 +17,27 @@ pub const CROWD_FROM: usize = 150;
 const LATE_MS: i64 = 12_000;
 
 pub fn map(simulation: &Simulation, look: MapLook) -> MapView {
-    let objects = simulation.api().objects();
-    if is_crowd(simulation) {
+    let is_crowd = is_crowd(simulation);
+    if is_crowd && look == MapLook::default() {
         return crowded(simulation);
     }
+    let mut map = spread(simulation, look);
+    if is_crowd {
+        shrink(&mut map);
+        (map.nodes, map.unscheduled) = (Vec::new(), Vec::new());
+    }
+    map
+}
+
+/// Adds the bare shapes of what is told in words.
+fn shrink(map: &mut MapView) {
+    map.crowd = Crowd::of(&map.nodes, &map.unscheduled);
+    map.is_crowd = true;
+}
+
+/// All pods in words, however many.
+fn spread(simulation: &Simulation, look: MapLook) -> MapView {
+    let objects = simulation.api().objects();
     let arriving = arriving(simulation);
     let all = objects.of_kind(Kind::Node).filter_map(Object::as_node);
     let mut nodes: Vec<NodeCard> = all.map(|node| card(simulation, node, look.truth)).collect();
@@ -60,6 +79,20 @@ fn crowded(simulation: &Simulation) -> MapView {
     let (n_pods, counts) = (crowd.n_pods(), crowd.counts());
     let (nodes, unscheduled) = (Vec::new(), Vec::new());
     MapView { nodes, unscheduled, unscheduled_message, n_pods, counts, is_crowd: true, crowd }
+}
+
+/// A crowd with some of its pods in words: of those that are listed `n` after the first `from`. Also returns how many are
+/// listed in all.
+pub fn listed(simulation: &Simulation, look: MapLook, list: &Listing, from: usize, n: usize) -> (MapView, usize) {
+    if look == MapLook::default() && list.is_plain() {
+        let map = page(simulation, from, n);
+        let all = map.n_pods;
+        return (map, all);
+    }
+    let mut map = spread(simulation, look);
+    shrink(&mut map);
+    let all = list.cut(&mut map, from, n);
+    (map, all)
 }
 
 /// A crowd with some of its pods in words: `n` of them after the first `from`, on the nodes that they are on.

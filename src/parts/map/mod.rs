@@ -26,7 +26,7 @@ pub fn map() -> View {
     let list = At::<Element>::new();
     let counts = move || {
         let pods = plural(board.n_pods.get(), "pod", "pods");
-        let n = if is_by_owner(session) { board.nodes.with(Vec::len) } else { board.n_nodes.get() };
+        let n = board.n_nodes.get();
         let cards = if is_by_owner(session) { plural(n, "owner", "owners") } else { plural(n, "node", "nodes") };
         [pods.as_str(), ", ", cards.as_str()].concat()
     };

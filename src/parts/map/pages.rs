@@ -7,12 +7,12 @@ use crate::ui::{View, view};
 pub fn pages() -> View {
     let session = session();
     let board = session.board;
-    let last = move || board.n_pods.get().saturating_sub(1) / PAGE;
+    let last = move || board.n_listed.get().saturating_sub(1) / PAGE;
     let shown = move || {
-        let (first, n) = (board.page.get() * PAGE, board.n_pods.get());
+        let (first, n) = (board.page.get() * PAGE, board.n_listed.get());
         [
             "Pods ",
-            (first + 1).to_string().as_str(),
+            (first + 1).min(n).to_string().as_str(),
             " to ",
             (first + PAGE).min(n).to_string().as_str(),
             " of ",

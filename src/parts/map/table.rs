@@ -48,7 +48,9 @@ pub fn table() -> View {
         (None, true) => "Pods by owner",
         (None, false) => "Pods by node",
     };
-    let n_shown = move || groups.with(|all| all.iter().map(|group| group.pods.len()).sum::<usize>());
+    let n_here = move || groups.with(|all| all.iter().map(|group| group.pods.len()).sum::<usize>());
+    // The table of a crowd has pages.
+    let n_shown = move || if board.is_crowd.get() { board.n_listed.get() } else { n_here() };
     let said = move || {
         if board.filter.with(|it| it.trim().is_empty()) {
             return String::new();
@@ -59,7 +61,10 @@ pub fn table() -> View {
         <div class="find">
             <input
                 type="search" class="field" aria-label="Filter pods" placeholder="Filter by name, state, node, owner" spellcheck="false"
-                prop:value={move || board.filter.get()} on:input={move |event| board.filter.put(event_target_value(&event))}
+                prop:value={move || board.filter.get()} on:input={move |event| {
+                    board.filter.put(event_target_value(&event));
+                    session.list_anew();
+                }}
             />
             <p class="sub" role="status">{said}</p>
         </div>
@@ -84,6 +89,7 @@ fn heading(session: Session, column: Column, name: &'static str) -> View {
             Some((it, true)) if it == column => None,
             _ => Some((column, false)),
         });
+        session.list_anew();
     };
     let stop = move || if order.get().map_or(Column::Name, |it| it.0) == column { "0" } else { "-1" };
     view! {
