@@ -191,10 +191,15 @@ impl Objects {
 
     /// The pods or ReplicaSets of a namespace that have no controller.
     pub fn orphans<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
+        self.all_orphans(kind).filter(move |object| object.meta().namespace == *namespace)
+    }
+
+    /// The pods or ReplicaSets of all namespaces that have no controller.
+    pub fn all_orphans(&self, kind: Kind) -> impl Iterator<Item = &Object> {
         let has_any = !self.orphans.is_empty();
         let all = has_any.then(|| self.orphans.iter_from(ObjectKey::first_of(kind)));
         let all = all.into_iter().flatten().take_while(move |(key, _)| key.kind == kind);
-        self.in_slots(all.filter(move |(key, _)| key.namespace == *namespace).map(|(_, slot)| slot))
+        self.in_slots(all.map(|(_, slot)| slot))
     }
 
     /// The pods of a namespace whose labels a selector takes.
