@@ -99,6 +99,10 @@ fn items_of_lists_and_subresources_are_in_managed_fields() {
     assert!(!read.has_errors(), "{:?}", read.diagnostics);
 }
 
+fn error(outcome: &Outcome) -> &manifest::Diagnostic {
+    outcome.problems.iter().find(|it| it.severity == Severity::Error).expect("an error")
+}
+
 fn replace(simulation: &mut Simulation, text: &str) -> Outcome {
     simulation.dispatch(Command::Replace { manifest: text.into() })
 }
@@ -117,7 +121,7 @@ fn an_edited_object_is_written_unless_it_has_changed_meanwhile() {
     assert_eq!(ready.expect("it is there").status.ready_replicas, 5);
 
     let again = replace(&mut simulation, &mine);
-    let problem = &again.problems[0];
+    let problem = error(&again);
     assert_eq!(
         problem.message,
         "409 Conflict: Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified; please apply your changes to the latest version and try again"
@@ -127,7 +131,7 @@ fn an_edited_object_is_written_unless_it_has_changed_meanwhile() {
     let live = yaml_of(&simulation, Kind::Deployment, "web", false);
     let wrong = live.replace("replicas: 5\n  revisionHistory", "replicas: -1\n  revisionHistory");
     let refused = replace(&mut simulation, &wrong);
-    let problem = &refused.problems[0];
+    let problem = error(&refused);
     assert_eq!(problem.message, "Invalid value: -1: must be greater than or equal to 0");
     assert_eq!(wrong.lines().nth(problem.line as usize - 1), Some("  replicas: -1"));
 }

@@ -215,7 +215,7 @@ fn a_node_that_is_cut_off_goes_on_with_what_it_last_heard() {
         (PodClass::Pending, "No container".into(), some("reported Creating")),
     ];
     assert_eq!(pods, expected);
-    assert!(message.is_some_and(|text| text.ends_with("Really runs 2 pods; the API server believes 2.")));
+    assert!(message.is_some_and(|text| text.ends_with("yet. 2 pods are not as reported.")));
 
     // After a while the API server knows nothing any more. The containers run on.
     lab.run(70_000);
@@ -237,7 +237,7 @@ fn a_node_that_is_cut_off_goes_on_with_what_it_last_heard() {
     let ghost = map.nodes[1].pods.iter().find(|row| *row.key.name == *"a").expect("its container runs");
     assert_eq!((ghost.class, ghost.is_known), (PodClass::Ready, false));
     assert_eq!(ghost.reported.as_deref(), Some("gone from the API server"));
-    assert_eq!(ghost.label, "Pod a, Ready, node-2, gone from the API server");
+    assert_eq!(ghost.label, "Pod a, Ready, gone from the API server, node-2");
     assert!(
         shown(&lab, true, "node-2")
             .3

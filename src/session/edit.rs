@@ -89,6 +89,7 @@ impl Editor {
     /// Another text, which nothing is known of.
     pub fn replace(&self, text: String) {
         self.text.put(text);
+        self.diff.put(None);
         self.answer.put(Vec::new());
         self.lint();
     }
@@ -97,7 +98,6 @@ impl Editor {
     pub fn lint(&self) {
         let problems = self.text.with_untracked(|text| manifest::read(text).diagnostics);
         self.refused.set(false);
-        self.diff.put(None);
         self.problems.set(in_order(problems));
     }
 

@@ -50,7 +50,7 @@ const views = [
   }],
   ['why an event happened', async ({ page, lab }) => {
     await part(page, 'Events');
-    const tab = page.getByRole('tab', { name: /^Events/ });
+    const tab = page.getByRole('tablist', { name: 'Dock' }).getByRole('tab', { name: /^Events/ });
     if (await tab.isVisible()) await tab.click();
     await lab.events().last().getByRole('button').first().click();
   }],

@@ -114,7 +114,7 @@ labTest('while following, loop and object of the newest act are selected; a choi
   await lab.press('Next act', async () => /create 1 pod/.test(await row(page, 'ReplicaSet').innerText()));
   await lab.inspector().getByRole('heading', { name: /^ReplicaSet web-/ }).waitFor();
   assert.match(await row(page, 'ReplicaSet').innerText(), /watches\s+replicasets, pods/);
-  await lab.press('Next act', async () => /bind/.test(await row(page, 'Scheduler').innerText()));
+  await lab.press('Next act', async () => /bind[^]*in flight/.test(await row(page, 'Scheduler').innerText()));
   await lab.inspector().getByRole('heading', { name: /^Pod web-/ }).waitFor();
   await lab.pods().first().click();
   assert.equal(await pressed(lab.button('Follow')), 'false');

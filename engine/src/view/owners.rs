@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::map::{by_name, count};
+use super::truth::differing;
 use super::workloads::workloads;
 use super::{Capacity, Convergence, NodeCard, NodeClass, NodeFaults, OwnerFacts, Part, PodClass, PodRow};
 use crate::api::{Kind, Name, Object, ObjectKey, Pod, ReplicaSet, Uid};
@@ -115,10 +116,7 @@ fn fill(objects: &Objects, card: &mut NodeCard) {
     card.counts = count(card.pods.iter());
     let ready = n_ready(&card.pods);
     let differ = card.pods.iter().filter(|row| row.reported.is_some()).count();
-    card.message = (differ > 0).then(|| match differ {
-        1 => "1 pod is not as reported.".into(),
-        n => format!("{n} pods are not as reported."),
-    });
+    card.message = (differ > 0).then(|| differing(differ));
     let facts = facts(card);
     facts.ready = ready;
     facts.parts = parts;

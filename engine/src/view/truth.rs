@@ -116,7 +116,7 @@ fn mark(row: &mut PodRow, class: PodClass, word: &str, reported: String) {
     row.word = word.into();
     row.countdown = None;
     let node = if row.node.is_empty() { "no node" } else { row.node.as_str() };
-    row.label = ["Pod ", &row.key.name, ", ", word, ", ", node, ", ", &reported].concat();
+    row.label = ["Pod ", &row.key.name, ", ", word, ", ", &reported, ", ", node].concat();
     row.reported = Some(reported);
 }
 
@@ -169,11 +169,19 @@ fn stand(simulation: &Simulation, card: &mut NodeCard) {
     card.word = word.into();
 }
 
-/// `Really runs 2 pods; the API server believes 3.`, where they are not the same.
+/// `2 pods are not as reported.`
+pub fn differing(n: usize) -> String {
+    if n == 1 { "1 pod is not as reported.".into() } else { format!("{n} pods are not as reported.") }
+}
+
+/// `Really runs 2 pods; the API server believes 3.`, where they are not the same or may not be.
 fn said(tally: &Tally, class: NodeClass) -> Option<String> {
     let Tally { really, believed, differ } = tally;
     if *differ == 0 && really == believed {
         return None;
+    }
+    if really == believed && class != NodeClass::Unreachable {
+        return Some(differing(*differ));
     }
     let pods = if *really == 1 { "pod" } else { "pods" };
     let last = if class == NodeClass::Unreachable { "last heard of" } else { "believes" };

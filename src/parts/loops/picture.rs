@@ -4,7 +4,7 @@ use loopscope_engine::view::{Station, Travel, TravelKind};
 use web_sys::Event;
 
 use crate::atoms::{icon_of, yes};
-use crate::session::session;
+use crate::session::{LoopEntry, session};
 use crate::ui::{Derived, State, View, each, memo, view, when};
 
 const PHASES: [[&str; 2]; 3] =
@@ -53,8 +53,13 @@ pub fn picture() -> View {
 fn station_view(index: usize, station: Station, stations: Derived<Vec<Station>>, at: State<Option<String>>) -> View {
     let board = session().board;
     let of = station.of;
+    // As a row of its own: the lights belong to what shows them.
     let entry = memo(move || board.loops.with(|rows| rows.iter().find(|row| Some(row.id) == of).cloned()));
-    let phases = move || entry.get().map(|entry| phases(entry.lit.into()));
+    let phases = each(
+        move || entry.get().into_iter().collect(),
+        |entry: &LoopEntry| entry.id.0.to_string(),
+        |entry| phases(entry.lit.into()),
+    );
     let is_down = move || stations.with(|all| all.get(index).is_some_and(|it| it.is_down));
     let ids = memo(move || {
         board.picture.with(|it| {

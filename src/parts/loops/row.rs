@@ -35,7 +35,7 @@ pub fn loop_row(entry: LoopEntry, shown: Derived<Vec<LoopEntry>>) -> View {
     let passes = move || sender.get().is_some_and(|(from, here)| from < here);
     view! {
         <li class="loop" class:is-acting=is_current class:is-lit=is_lit class:is-quiet={move || is_quiet.get() && !is_open.get()} class:is-open={move || is_open.get()}>
-            {identity(id, row, lit)}
+            {identity(id, is_open, row, lit)}
             <span class="wire wire-in" aria-hidden="true"><span class="tip"></span></span>
             {chips(row)}
             <ol class="phases" aria-label={label("Last turn of ")}>
@@ -85,7 +85,7 @@ fn turns(row: &LoopRow) -> String {
     text
 }
 
-fn identity(id: LoopId, row: State<LoopRow>, lit: State<[bool; 3]>) -> View {
+fn identity(id: LoopId, is_open: Derived<bool>, row: State<LoopRow>, lit: State<[bool; 3]>) -> View {
     let session = session();
     let open = session.board.open_loop;
     let ring = move || match row.with(|row| row.is_down) {
@@ -97,17 +97,18 @@ fn identity(id: LoopId, row: State<LoopRow>, lit: State<[bool; 3]>) -> View {
     };
     let name = move || row.with(|row| row.name.clone());
     let switch = move |_| {
-        let is_open = open.get_untracked() == Some(id);
-        open.put((!is_open).then_some(id));
+        open.put((open.get_untracked() != Some(id)).then_some(id));
     };
-    let is_open = move || yes(open.get() == Some(id));
-    // The simple view has room for one row, and cards are open anyhow.
-    let is_fixed = move || session.is_simple.get_untracked() || session.board.loops_view.get() == LoopsView::Cards;
-    let heading = move || match is_fixed() {
+    let is_cards = move || yes(session.board.loops_view.get() == LoopsView::Cards);
+    // The simple view has room for one row.
+    let heading = match session.is_simple.get_untracked() {
         true => name.content(),
-        false => {
-            view! { <button class="loop-open" type="button" title="Show as a card" aria-expanded=is_open on:click=switch>{name}</button> }
-        }
+        false => view! {
+            <button
+                class="loop-open" type="button" title="Show as a card" aria-expanded={move || yes(is_open.get())}
+                aria-disabled=is_cards on:click=switch
+            >{name}</button>
+        },
     };
     view! {
         <div class="loop-id">

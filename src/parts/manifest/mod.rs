@@ -34,6 +34,7 @@ pub fn delayed_lint(editor: Editor) -> Callback<String> {
     let waiting = StoredValue::new_local(None::<Timeout>);
     Callback::new(move |text: String| {
         editor.text.set(text);
+        editor.diff.put(None);
         let lint = Timeout::new(LINT_AFTER_MS, move || editor.lint());
         let _ = waiting.try_set_value(Some(lint));
     })

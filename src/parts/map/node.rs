@@ -91,12 +91,12 @@ fn head(card: State<NodeCard>) -> View {
             <span class="tag grow">
                 {icon_of(|| "i i12", node_shape(card))}<span class="clip">{move || card.with(|it| it.word.clone())}</span>
             </span>
+            {reported(move || card.with(|it| it.reported.clone()))}
             {(!simple).then(|| view! {
                 <button class="btn btn-s btn-quiet node-switch" type="button" tabindex=stop aria-label=label on:click=switch>
                     {icon("i i12", "#i-power")}<span>{verb}</span>
                 </button>
             })}
-            {reported(move || card.with(|it| it.reported.clone()))}
         </div>
     }
 }

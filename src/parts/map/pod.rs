@@ -58,8 +58,10 @@ fn label(row: State<PodRow>) -> View {
             {when(move || countdown().is_some(), move || dial(countdown, ends))}
             {move || row.with(|row| row.word.clone())}
         </span>
-        {move || place(session, row)}
+        " "
         {reported(move || row.with(|row| row.reported.clone()))}
+        " "
+        {move || place(session, row)}
     }
 }
 
