@@ -151,3 +151,23 @@ fn many_pods_are_told_as_a_crowd_and_page_by_page_in_words() {
     let row = view::pod_row(&lab.simulation, all[0].0).expect("it is there");
     assert_eq!((row.key.kind, row.class), (Kind::Pod, all[0].1));
 }
+
+#[test]
+fn a_crowd_can_be_grouped_by_owner_and_show_what_really_is() {
+    let lab = mixed(60);
+    let plain = view::frame(&lab.simulation).map;
+    let look = MapLook { by_owner: true, truth: false };
+    let map = view::frame_as(&lab.simulation, look).map;
+    assert!(map.is_crowd && map.nodes.is_empty());
+    let told = told_by_crowd(&map.crowd);
+    let n = |name: &str| told.iter().find(|(key, ..)| key.as_deref() == Some(name)).map(|(.., pods)| pods.len());
+    assert_eq!(["good", "slow", "bad", "gone", "homeless"].map(n), [Some(60), Some(60), Some(60), Some(60), Some(1)]);
+    assert_eq!((map.n_pods, map.crowd.counts()), (plain.n_pods, plain.counts.clone()));
+
+    let look = MapLook { by_owner: false, truth: true };
+    let truth = view::frame_as(&lab.simulation, look).map;
+    let is_lost = |it: &&view::Flock| it.key.as_ref().is_some_and(|key| *key.name == *"node-2");
+    let classes = |map: &MapView| map.crowd.flocks.iter().find(is_lost).map(|it| it.counts.clone());
+    assert_eq!(classes(&plain), Some(vec![(PodClass::Unknown, 60)]));
+    assert_ne!(classes(&truth), classes(&plain));
+}

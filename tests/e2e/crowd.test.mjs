@@ -188,6 +188,22 @@ labTest('the table has a crowd page by page', async ({ page, lab }) => {
   await field(lab).waitFor();
 });
 
+labTest('a crowd is grouped by node or by owner', async ({ page, lab }) => {
+  await crowd({ page, lab });
+  const byNode = await pixels(page);
+  await page.getByRole('group', { name: 'Group pods by' }).getByRole('button', { name: 'owner' }).click();
+  await lab.map().getByText('300 pods, 2 owners').waitFor();
+  await page.waitForTimeout(100);
+  assert.notDeepEqual((await pixels(page)).colors, byNode.colors);
+  await field(lab).focus();
+  await page.keyboard.press('Home');
+  assert.match(await said(page), /^Pod many-/);
+  await page.keyboard.press('PageDown');
+  assert.match(await said(page), /^Pod web-/);
+  await page.keyboard.press('Shift+Enter');
+  await lab.inspector().getByText('Deployment web').first().waitFor();
+});
+
 for (const [width, height] of [[320, 640], [1440, 900]]) {
   labTest(`axe finds nothing in a crowd at ${width} px`, { viewport: { width: 1440, height: 900 } }, async ({ page, lab }) => {
     await crowd({ page, lab });
@@ -195,7 +211,7 @@ for (const [width, height] of [[320, 640], [1440, 900]]) {
     await page.waitForTimeout(300);
     await page.evaluate(`(() => { ${axe} })()`);
     for (const view of ['canvas', 'table']) {
-      const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] })
+      const found = await page.evaluate(() => globalThis.axe.run('#map', { resultTypes: ['violations'] })
         .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map((it) => `${id}: ${it.target.join(' ')}`))));
       assert.deepEqual(found, [], view);
       assert.ok((await lab.sidewaysOverflow()) <= 0, `the ${view} is wider than the window`);

@@ -232,9 +232,13 @@ impl Objects {
 
     /// The pods or ReplicaSets of a namespace that have no controller.
     pub fn orphans<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
+        self.all_orphans(kind).filter(move |object| object.meta().namespace == *namespace)
+    }
+
+    /// The pods or ReplicaSets of all namespaces that have no controller.
+    pub fn all_orphans(&self, kind: Kind) -> impl Iterator<Item = &Object> {
         let all = (!self.orphans.is_empty()).then(|| self.indexed_of(&self.orphans, kind));
-        let all = all.into_iter().flatten();
-        all.filter(move |(key, _)| key.namespace == *namespace).map(|(_, object)| object)
+        all.into_iter().flatten().map(|(_, object)| object)
     }
 
     /// The pods of a namespace whose labels a selector takes.

@@ -25,8 +25,11 @@ pub struct Workload<'a> {
 }
 
 pub fn workloads(simulation: &Simulation) -> impl Iterator<Item = Workload<'_>> {
-    let of = |kind| simulation.api().objects().of_kind(kind);
-    KINDS.into_iter().flat_map(of).filter_map(workload)
+    let objects = simulation.api().objects();
+    let (made, bare) = KINDS.split_at(KINDS.len() - 1);
+    let all = made.iter().flat_map(|kind| objects.of_kind(*kind));
+    // Of pods only those that nothing made, without a look at the thousands of others.
+    all.chain(bare.iter().flat_map(|kind| objects.all_orphans(*kind))).filter_map(workload)
 }
 
 fn workload(object: &Object) -> Option<Workload<'_>> {

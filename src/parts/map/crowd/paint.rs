@@ -31,6 +31,8 @@ pub struct Painter {
     density: usize,
     /// Device pixels in a CSS pixel.
     ratio: f64,
+    /// The canvas knows its letters: setting them anew makes the browser lay out the page.
+    has_letters: bool,
     /// The part of the grid that is on the canvas.
     top: i32,
     height: i32,
@@ -76,6 +78,7 @@ impl Painter {
         }
         self.grid = Grid { sizes, ..Grid::default() };
         self.colors = colors;
+        self.has_letters = false;
         self.forget();
         true
     }
@@ -124,6 +127,7 @@ impl Painter {
         self.top = (first - device(AHEAD)).clamp(0, all - height);
         self.height = height;
         self.shown.clear();
+        self.has_letters = false;
         canvas.set_width(width as u32);
         canvas.set_height(height as u32);
         let style = canvas.style();
@@ -141,7 +145,9 @@ impl Painter {
             self.shown.resize_with(self.grid.cards.len(), Shown::default);
         }
         let brush = Brush { pen: &pen, sheet, sizes: self.grid.sizes, colors: &self.colors };
-        brush.begin();
+        if !std::mem::replace(&mut self.has_letters, true) {
+            brush.begin();
+        }
         let (first, last) = (self.top, self.top + self.height);
         for (index, (flock, shown)) in crowd.flocks.iter().zip(&mut self.shown).enumerate() {
             let Some(card) = self.grid.cards.get(index) else { return };
