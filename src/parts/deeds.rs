@@ -120,7 +120,7 @@ fn show_loops(session: Session, how: LoopsView) {
 
 /// Brings a part to the front and the focus into it.
 fn go(session: Session, part: Part, id: &'static str) {
-    session.focus.open(part);
+    session.open(part);
     platform::next_frame(move || platform::focus_by_id(id));
 }
 

@@ -187,8 +187,9 @@ pub fn splitter(split: &'static Split) -> View {
         press.set_value(None);
         size.put(split.reset());
     };
+    // A landmark of its own: it is part of neither of the panels that it lies between.
     view! {
-        <div
+        <section class="sizes" aria-label={split.name}><div
             class="split" class:is-vertical={split.is_vertical} role="separator" tabindex="0" aria-label={split.name}
             aria-orientation={if split.is_vertical { "vertical" } else { "horizontal" }}
             aria-valuemin={(split.least / 10).to_string()} aria-valuemax={(split.most / 10).to_string()}
@@ -196,7 +197,7 @@ pub fn splitter(split: &'static Split) -> View {
             title="Drag, or press for the next size; double click resets"
             on:focus={move |_| size.put(split.drawn().unwrap_or(size.get_untracked()))} on:keydown=on_key on:pointerdown=down on:pointermove=moved on:pointerup=up
             on:pointercancel={move |_| drag.put((false, false))} on:dblclick=reset
-        ></div>
+        ></div></section>
     }
 }
 
