@@ -131,10 +131,11 @@ fn show_loops(session: Session, how: LoopsView) {
 
 /// Brings a part to the front and the focus into it.
 fn go(session: Session, part: Part, id: &'static str) {
-    match part {
-        // Both views have one.
-        Part::Map => session.focus.open(part),
-        part => session.open(part),
+    // Both views have a map.
+    if part == Part::Map {
+        session.focus.open(part);
+    } else {
+        session.open(part);
     }
     platform::next_frame(move || platform::focus_by_id(id));
 }

@@ -1,6 +1,7 @@
 //! Lines between panels that can be dragged, moved with the arrow keys, or pressed for the next size.
 
-use leptos::prelude::document;
+use gloo_timers::callback::Timeout;
+use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement, KeyboardEvent, PointerEvent};
 
@@ -56,6 +57,8 @@ pub static DOCK: Split = Split {
 
 /// What an arrow key moves a line by.
 const STEP: i32 = 10;
+/// A press waits so long, in wall ms, whether it becomes a double click: that must find the line where it was.
+const DOUBLE_MS: u32 = 300;
 
 fn root() -> Option<HtmlElement> {
     document().document_element()?.dyn_into().ok()
@@ -135,6 +138,7 @@ pub fn splitter(split: &'static Split) -> View {
     let size = State::new(split.size());
     // Whether the pointer is down on the line, and has moved it since.
     let drag = State::new((false, false));
+    let press = StoredValue::new_local(None::<Timeout>);
     let on_key = move |event: Event| {
         let Some(key) = event.dyn_ref::<KeyboardEvent>() else { return };
         let (less, more) = match (split.is_vertical, split.is_before) {
@@ -173,20 +177,27 @@ pub fn splitter(split: &'static Split) -> View {
     };
     let up = move |_: Event| {
         if let (true, false) = drag.get_untracked() {
-            size.put(split.put(split.next(size.get_untracked())));
+            press.set_value(Some(Timeout::new(DOUBLE_MS, move || {
+                size.put(split.put(split.next(size.get_untracked())))
+            })));
         }
         drag.put((false, false));
     };
+    let reset = move |_: Event| {
+        press.set_value(None);
+        size.put(split.reset());
+    };
+    // A landmark of its own: it is part of neither of the panels that it lies between.
     view! {
-        <div
+        <section class="sizes" aria-label={split.name}><div
             class="split" class:is-vertical={split.is_vertical} role="separator" tabindex="0" aria-label={split.name}
             aria-orientation={if split.is_vertical { "vertical" } else { "horizontal" }}
             aria-valuemin={(split.least / 10).to_string()} aria-valuemax={(split.most / 10).to_string()}
             aria-valuenow={move || (size.get() / 10).to_string()} aria-valuetext={move || [(size.get() / 10).to_string().as_str(), " lines of text"].concat()}
             title="Drag, or press for the next size; double click resets"
             on:focus={move |_| size.put(split.drawn().unwrap_or(size.get_untracked()))} on:keydown=on_key on:pointerdown=down on:pointermove=moved on:pointerup=up
-            on:pointercancel={move |_| drag.put((false, false))} on:dblclick={move |_| size.put(split.reset())}
-        ></div>
+            on:pointercancel={move |_| drag.put((false, false))} on:dblclick=reset
+        ></div></section>
     }
 }
 

@@ -58,6 +58,12 @@ const views = [
     await part(page, 'Loops');
     await page.getByRole('button', { name: /^All \d/ }).click();
   }],
+  ['loops as cards', ({ lab }) => lab.button('Cards').click()],
+  ['loops as one picture', async ({ page, lab }) => {
+    await lab.button('Picture').click();
+    await lab.press('Next event', async () => (await page.locator('.travel').count()) > 0);
+  }],
+  ['loops as rows', ({ lab }) => lab.button('Rows').click()],
   ['help', ({ page }) => page.keyboard.press('?'), ({ page }) => page.keyboard.press('Escape')],
   ['commands', ({ page }) => page.keyboard.press('Control+k'), ({ page }) => page.keyboard.press('Escape')],
   ['no command', async ({ page }) => {

@@ -22,6 +22,13 @@ function smallText(least) {
   return small;
 }
 
+/** What reaches beyond the window. */
+function tooWide() {
+  const edge = document.documentElement.clientWidth;
+  const all = [...document.querySelectorAll('.app *')].filter((it) => it.checkVisibility() && it.getBoundingClientRect().right > edge + 1);
+  return all.slice(0, 8).map((it) => `${it.tagName}.${it.className.baseVal ?? it.className}`).join(', ');
+}
+
 for (const [width, height] of widths) {
   labTest(`${width} px: parts are where they belong, and fit with any form of the loops, larger text and a wide font`, { viewport: { width, height } }, async ({ page, lab }) => {
     await lab.converge();
@@ -51,7 +58,7 @@ for (const [width, height] of widths) {
       assert.ok((await lab.sidewaysOverflow()) <= 0, `${form} in a wide font`);
     }
     await page.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'));
-    assert.ok((await lab.sidewaysOverflow()) <= 0, 'text of twice the size');
+    assert.ok((await lab.sidewaysOverflow()) <= 0, `text of twice the size: ${await page.evaluate(tooWide)}`);
   });
 }
 
@@ -101,8 +108,10 @@ labTest('panels are resized with the keyboard, by pressing and by dragging, keep
     await line.dblclick();
     assert.equal(await size(), first, `${name}: reset`);
     await line.click();
+    await page.waitForTimeout(500);
     assert.notEqual(await size(), first, `${name}: a press is enough`);
     await line.dblclick();
+    assert.equal(await size(), first, `${name}: back again`);
     const { valuemin, valuemax } = await line.evaluate((it) => ({ valuemin: Number(it.ariaValueMin), valuemax: Number(it.ariaValueMax) }));
     assert.ok(valuemin < value && value < valuemax);
   }
@@ -129,7 +138,7 @@ function watchLoad() {
   window.shifts = [];
   new PerformanceObserver((list) => {
     for (const it of list.getEntries()) {
-      window.shifts.push(`${it.value} ${it.sources.map((source) => source.node?.parentElement?.outerHTML?.slice(0, 120)).join(' | ')}`);
+      window.shifts.push(`${it.value} ${it.sources.map(({ node, previousRect: a, currentRect: b }) => `${node?.nodeName} ${node?.className ?? node?.data} ${[a.x, a.y, a.width, a.height]} became ${[b.x, b.y, b.width, b.height]}`).join(' | ')}`);
     }
   }).observe({ type: 'layout-shift', buffered: true });
   window.progress = [];
