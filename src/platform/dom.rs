@@ -166,6 +166,21 @@ fn method(of: &JsValue, name: &str) -> Option<js_sys::Function> {
     js_sys::Reflect::get(of, &name.into()).ok()?.dyn_into().ok()
 }
 
+/// Puts the caret at the beginning of a text field.
+pub fn begin(id: &str) {
+    let field = document().get_element_by_id(id).and_then(|it| it.dyn_into::<HtmlTextAreaElement>().ok());
+    if let Some(field) = field {
+        select_range(&field, 0, 0, 0);
+    }
+}
+
+/// Where the page scrolls, brings an element to its top.
+pub fn bring_up(selector: &str) {
+    if let Some(element) = document().query_selector(selector).ok().flatten().filter(|_| is_shown(".jump")) {
+        element.scroll_into_view();
+    }
+}
+
 /// What is in a file, as text.
 pub async fn file_text(file: web_sys::File) -> Option<String> {
     wasm_bindgen_futures::JsFuture::from(file.text()).await.ok()?.as_string()

@@ -11,9 +11,9 @@ mod watch;
 
 pub use choice::{choose, chosen};
 pub use dom::{
-    active_element, all, click, copy, file_text, focus, focus_by_id, focus_first, is_near_end, is_page_fixed, is_shown,
-    is_text_field, next_frame, press, select_range, set_theme, set_view, show, show_nearest, theme_is_dark, type_text,
-    view_is_simple,
+    active_element, all, begin, bring_up, click, copy, file_text, focus, focus_by_id, focus_first, is_near_end,
+    is_page_fixed, is_shown, is_text_field, next_frame, press, select_range, set_theme, set_view, show, show_nearest,
+    theme_is_dark, type_text, view_is_simple,
 };
 pub use failure::{install_panic_card, stop};
 pub use keys::on_window_key;

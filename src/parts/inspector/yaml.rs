@@ -33,7 +33,7 @@ fn read() -> View {
     };
     let edit = move |_| {
         session.edit();
-        platform::next_frame(|| platform::focus_by_id("draft"));
+        platform::next_frame(|| platform::begin("draft"));
     };
     // Kinds that are written all the time are not tracked.
     let untracked = move || managed.get() && yaml.with(|text| !text.contains("\n  managedFields:"));
@@ -72,7 +72,7 @@ fn write() -> View {
     };
     let rebase = move |_| {
         session.rebase_edited();
-        platform::next_frame(|| platform::focus_by_id("draft"));
+        platform::next_frame(|| platform::begin("draft"));
     };
     view! {
         <div class="yaml-h">

@@ -51,6 +51,10 @@ pub fn manifest_pane() -> View {
             go_to_first(editor, field);
         }
     };
+    let compare = move |_| {
+        session.compare();
+        platform::next_frame(|| platform::bring_up(".pane-manifest > .under"));
+    };
     let sheet = Sheet {
         editor,
         id: "editor",
@@ -72,7 +76,7 @@ pub fn manifest_pane() -> View {
                 <h2 class="h" id="h-man">"Manifest"</h2>
                 {sample_list(field, changed)}
                 {file_button(field, changed)}
-                <button class="btn btn-s" type="button" on:click={move |_| session.compare()}>"Compare"</button>
+                <button class="btn btn-s" type="button" on:click=compare>"Compare"</button>
                 <button class="btn btn-s" type="button" on:click=apply>"Apply"</button>
             </div>
             {editor_view(sheet, field, changed)}
