@@ -3,8 +3,8 @@ use loopscope_engine::world::Scenario;
 use web_sys::Element;
 
 use crate::parts::{
-    Sheets, announcer, dock, help_dialog, inspector, jump, loops, map, palette, shortcuts, simple, title_bar, toasts,
-    transport_bar,
+    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, loops, map, palette, shortcuts,
+    simple, splitter, title_bar, toasts, transport_bar,
 };
 use crate::platform;
 use crate::session::{Part, Session, Tone, kept_steps};
@@ -48,7 +48,7 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
             {transport_bar()}
             {when(is_simple, simple)}
             {when(move || !is_simple(), workspace)}
-            {when(move || !is_simple(), dock)}
+            {when(move || !is_simple(), || ui::view! { {splitter(&DOCK)}{dock()} })}
         </div>
         {toasts()}
         {announcer()}
@@ -63,8 +63,10 @@ fn workspace() -> ui::View {
         {jump()}
         <main class="stage">
             {loops()}
+            {splitter(&LOOPS)}
             {map()}
         </main>
+        {splitter(&INSPECTOR)}
         {inspector()}
     }
 }

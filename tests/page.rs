@@ -154,16 +154,20 @@ async fn an_event_shows_the_chain_of_its_causes() {
 }
 
 #[wasm_bindgen_test]
-async fn many_pods_become_tiles_that_are_still_buttons() {
+async fn many_pods_become_one_canvas_with_a_table_beside_it() {
     let page = Page::of(loopscope_engine::world::Scenario::with_nodes(1, 20, "16", "64Gi")).await;
     page.type_manifest(&DEPLOYMENT.replace("replicas: 3", "replicas: 200")).await;
     page.press("Apply").await;
     page.enter(".opt .pick select", "9").await;
     page.press("Play").await;
-    page.wait_until("150 pods", |page| page.pods().len() >= 150).await;
+    page.wait_until("150 pods", |page| !page.all(".crowd canvas").is_empty()).await;
     page.press("Pause").await;
-    assert!(page.all(".nodes.is-compact .pod[aria-label]").len() >= 150);
-    assert!(page.all(".pod .pod-word").is_empty());
+    assert!(page.pods().is_empty());
+    page.press("Table").await;
+    assert!(page.all(".crowd").is_empty());
+    assert_eq!(page.all(".twin [data-uid]").len(), 100);
+    page.press("Next page").await;
+    assert!(page.text(".pages .sub").starts_with("Pods 101 to "), "{}", page.text(".pages .sub"));
 }
 
 #[wasm_bindgen_test]

@@ -107,6 +107,7 @@ fn request() -> impl Strategy<Value = Command> {
     let on = any::<bool>;
     prop_oneof![
         text().prop_map(|manifest| Command::Apply { manifest }),
+        text().prop_map(|manifest| Command::Replace { manifest }),
         (subject_target(), any::<i32>()).prop_map(|(target, replicas)| Command::Scale { target, replicas }),
         (subject_target(), name(), text()).prop_map(|(target, container, image)| Command::SetImage {
             target,
@@ -217,6 +218,7 @@ fn commands_are_written_in_the_words_of_kubectl() {
         (Command::Evict { target: target(Kind::Pod, "x") }, "evict pod/x"),
         (Command::Cordon { node: "node-1".into(), on: true }, "kubectl cordon node-1"),
         (Command::Apply { manifest: "kind: Pod\n".into() }, "kubectl apply -f - <<'EOF'\nkind: Pod\nEOF"),
+        (Command::Replace { manifest: "kind: Pod\n".into() }, "kubectl replace -f - <<'EOF'\nkind: Pod\nEOF"),
         (Command::StopNode { node: "node-1".into() }, "node stop node-1"),
         (
             Command::AddNode { node: NodeSetup { labels: ssd, ..NodeSetup::named("node-4", "4", "8Gi") } },

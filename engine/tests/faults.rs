@@ -5,6 +5,7 @@ mod lab;
 
 use lab::{Lab, instant};
 use loopscope_engine::api::{Kind, Labels};
+use loopscope_engine::client::What;
 use loopscope_engine::environment::Behavior;
 use loopscope_engine::world::{Command, NodeSetup, Scenario, Simulation, Target};
 
@@ -99,6 +100,28 @@ fn what_was_ordered_during_a_cut_is_done_after_it() {
     lab.command(Command::HealNode { node });
     lab.run(15_000);
     assert_eq!((lab.find(&name), lab.pods().len(), ready(&lab)), (None, 3, 3));
+}
+
+/// `backoffEnsureLease` waits for seven seconds at the most, however long nobody has answered.
+#[test]
+fn a_kubelet_that_nobody_answers_tries_its_lease_again_within_seven_seconds() {
+    let mut lab = lab();
+    let node = lab.pods()[0].spec.node_name.to_string();
+    lab.command(Command::CutNode { node: node.clone() });
+    lab.run(600_000);
+    let retries = |lab: &Lab| -> Vec<u64> {
+        let failed = lab.simulation.trace().events().filter_map(|event| match event.what {
+            What::Failed { key, retry, .. } if key.kind == Kind::Node && *key.name == *node => Some(retry.0),
+            _ => None,
+        });
+        failed.collect()
+    };
+    let told = retries(&lab);
+    assert_eq!(told[..7], [200, 400, 800, 1_600, 3_200, 6_400, 7_000], "{told:?}");
+    assert!(told.len() > 30 && told[7..].iter().all(|it| *it == 7_000), "{told:?}");
+    lab.command(Command::HealNode { node: node.clone() });
+    let renewed = lab.watch(20_000, |lab| lab.node(&node).map(|it| it.readiness().to_string()));
+    assert_eq!(renewed.last().map(|(_, it)| it.as_deref()), Some(Some("True")), "{renewed:?}");
 }
 
 /// Recording `j6_kubelet_reports_not_ready`, without its short tolerations.

@@ -9,7 +9,7 @@ const LAYERS: [(&str, &[&str]); 10] = [
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
     ("apiserver", &["api", "sim"]),
-    ("client", &["api", "sim", "apiserver"]),
+    ("client", &["api", "sim", "apiserver", "note"]),
     ("controllers", &["api", "sim", "apiserver", "client", "note"]),
     ("environment", &["api", "sim", "client", "note"]),
     ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "note"]),

@@ -11,9 +11,9 @@ const HEIGHT: u64 = 24;
 /// Want and is over the last minute, as frames showed them: the gap is what the loops work on.
 pub fn curve_view() -> View {
     let curve = session().curve;
-    // A step of 50 ms is a quarter of a pixel: nothing finer is drawn.
-    let drawn = memo(move || curve.with(|curve| (curve.now_ms / 50, curve.samples.clone())));
-    let shapes = move || drawn.with(|_| curve.with(shapes));
+    // All three at once, and the same for as long as they differ by less than a pixel.
+    let drawn = memo(move || curve.with(shapes));
+    let shapes = move |of: fn(&Shapes) -> &String| move || drawn.with(|it| of(it).clone());
     let label = move || {
         curve.with(|curve| match curve.samples.back() {
             Some(last) => ["ready ", last.ready.to_string().as_str(), " of ", last.want.to_string().as_str()].concat(),
@@ -24,14 +24,15 @@ pub fn curve_view() -> View {
         <figure class="curve-box">
             <figcaption><span class="key-ready">"ready"</span> <span class="key-want">"want"</span> <span class="sub">"last 60 s"</span></figcaption>
             <svg viewBox="0 -1 600 26" preserveAspectRatio="none" role="img" aria-label=label>
-                <path class="gap" d={move || shapes().gap}></path>
-                <path class="want" d={move || shapes().want}></path>
-                <path class="curve" d={move || shapes().ready}></path>
+                <path class="gap" d={shapes(|it| &it.gap)}></path>
+                <path class="want" d={shapes(|it| &it.want)}></path>
+                <path class="curve" d={shapes(|it| &it.ready)}></path>
             </svg>
         </figure>
     }
 }
 
+#[derive(PartialEq)]
 struct Shapes {
     gap: String,
     want: String,

@@ -1,7 +1,7 @@
 //! The one list of what can be done from anywhere: keys, palette and help are made from it.
 
 use crate::platform;
-use crate::session::{Part, Session};
+use crate::session::{LoopsView, Part, Session};
 use crate::ui::State;
 
 /// The dialogs over the page.
@@ -39,16 +39,16 @@ const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
     Deed { name, keys, place: "map", run: None }
 }
 
-pub static DEEDS: [Deed; 26] = [
+pub static DEEDS: [Deed; 34] = [
     anywhere("Play or pause", &[" ", "k"], |session, _| session.toggle()),
     anywhere("Pause", &["Escape"], |session, _| session.pause()),
     anywhere("Next event", &["ArrowRight", "."], |session, _| session.step()),
     anywhere("Next act of a loop", &["Shift+ArrowRight"], |session, _| session.step_to_act()),
     anywhere("Skip to the next change", &[";"], |session, _| session.skip()),
-    anywhere("Slower", &["["], |session, _| {
-        session.set_speed(session.transport.speed.get_untracked().saturating_sub(1));
-    }),
-    anywhere("Faster", &["]"], |session, _| session.set_speed(session.transport.speed.get_untracked() + 1)),
+    anywhere("Slower", &["["], |session, _| session.shift_speed(false)),
+    anywhere("Faster", &["]"], |session, _| session.shift_speed(true)),
+    anywhere("Real gaps or even steps", &["s"], |session, _| session.switch_even()),
+    anywhere("Follow what happens", &["f"], |session, _| session.switch_follow()),
     anywhere("Edit the manifest", &["e"], |session, _| go(session, Part::Manifest, "editor")),
     anywhere("Apply the manifest", &[], |session, _| {
         session.open(Part::Manifest);
@@ -65,11 +65,23 @@ pub static DEEDS: [Deed; 26] = [
         session.open(Part::Map);
         switch_table(session);
     }),
+    anywhere("Group the map by owner, or by node", &[], |session, _| {
+        session.open(Part::Map);
+        session.group_by_owner(!session.board.by_owner.get_untracked());
+    }),
+    anywhere("Show the map as it really is, or as reported", &[], |session, _| {
+        session.open(Part::Map);
+        session.show_truth(!session.board.truth.get_untracked());
+    }),
     anywhere("Show all loops, or only active ones", &[], |session, _| {
         let all = session.board.all_loops;
         session.open(Part::Loops);
         all.put(!all.get_untracked());
     }),
+    anywhere("Loops as rows", &[], |session, _| show_loops(session, LoopsView::Rows)),
+    anywhere("Loops as cards", &[], |session, _| show_loops(session, LoopsView::Cards)),
+    anywhere("Loops as one picture", &[], |session, _| show_loops(session, LoopsView::Picture)),
+    anywhere("Panels in their first sizes", &[], |_, _| super::splitter::reset_all()),
     anywhere("Add a node", &[], |session, _| session.add_node()),
     anywhere("Simple view or workspace", &["v"], |session, _| session.show_simple(!session.is_simple.get_untracked())),
     anywhere("Dark or light theme", &["d"], |_, _| platform::click("theme")),
@@ -112,12 +124,18 @@ pub fn key_words(key: &str) -> String {
     with + word
 }
 
+fn show_loops(session: Session, how: LoopsView) {
+    session.open(Part::Loops);
+    session.show_loops_as(how);
+}
+
 /// Brings a part to the front and the focus into it.
 fn go(session: Session, part: Part, id: &'static str) {
-    match part {
-        // Both views have one.
-        Part::Map => session.focus.open(part),
-        part => session.open(part),
+    // Both views have a map.
+    if part == Part::Map {
+        session.focus.open(part);
+    } else {
+        session.open(part);
     }
     platform::next_frame(move || platform::focus_by_id(id));
 }
@@ -125,8 +143,9 @@ fn go(session: Session, part: Part, id: &'static str) {
 /// Shows the map's other form. The focus stays on the pod that has it.
 pub fn switch_table(session: Session) {
     let table = session.board.table;
-    let has_focus = platform::active_element().and_then(|it| it.closest(".nodes, .twin").ok().flatten()).is_some();
-    table.put(!table.get_untracked());
+    let has_focus =
+        platform::active_element().and_then(|it| it.closest(".nodes, .twin, .crowd").ok().flatten()).is_some();
+    session.show_table(!table.get_untracked());
     if has_focus {
         platform::next_frame(|| {
             // Without a pod, to the first node.

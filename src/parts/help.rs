@@ -74,6 +74,7 @@ fn states() -> View {
                 ("#node-notready", "NotReady", "its kubelet says so itself"),
                 ("#node-cordoned", "Cordoned", "takes no new pods"),
                 ("#node-unreachable", "Unreachable", "its kubelet is silent"),
+                ("#ph-diff", "Reported", "really otherwise: show truth"),
             ].map(node)}
         </ul>
     }

@@ -107,6 +107,8 @@ fn tools(help_open: State<bool>) -> View {
     let session = session();
     let simple = session.is_simple;
     let dark = State::new(platform::theme_is_dark());
+    // Until it is switched, the theme is the system's, and that may change while the page is open.
+    platform::on_change("(prefers-color-scheme: dark)", move || dark.put(platform::theme_is_dark()));
     let switch = move |_: Event| {
         let now_dark = !platform::theme_is_dark();
         platform::set_theme(now_dark);

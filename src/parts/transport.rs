@@ -1,9 +1,9 @@
 use leptos::prelude::*;
 
 use super::curve_view;
-use crate::atoms::{clock, icon, icon_when};
-use crate::session::{SPEEDS, session};
-use crate::ui::{View, view};
+use crate::atoms::{clock, icon, icon_when, yes};
+use crate::session::{EVEN, SPEEDS, session};
+use crate::ui::{View, view, when};
 
 /// Play, step, skip, speed, and where in time we are.
 pub fn transport_bar() -> View {
@@ -40,6 +40,7 @@ fn transport_keys() -> View {
     }
 }
 
+/// Where in time we are, and how much of it the last step left out.
 fn time() -> View {
     let transport = session().transport;
     view! {
@@ -47,30 +48,46 @@ fn time() -> View {
             <span role="timer" aria-live="off" aria-label="Virtual time">{move || clock(transport.now_ms.get())}</span>
             <small>"event " {move || transport.seq.get()}</small>
         </p>
+        <p class="leap" hidden={move || transport.leap.with(String::is_empty)}>{move || transport.leap.get()}</p>
     }
 }
 
 fn speed() -> View {
     let session = session();
     let speed = session.transport.speed;
-    let options = SPEEDS
-        .iter()
-        .enumerate()
-        .map(|(index, (name, _))| view! { <option value={index.to_string()} prop:selected={move || speed.get() == index}>{*name}</option> })
-        .collect::<View>();
+    let option = move |index: usize| {
+        let (name, _) = SPEEDS[index];
+        view! { <option value={index.to_string()} prop:selected={move || speed.get() == index}>{name}</option> }
+    };
     let change = move |event| {
         if let Ok(index) = event_target_value(&event).parse() {
             session.set_speed(index);
         }
     };
+    let is_even = move || yes(speed.get() >= EVEN);
     view! {
         <label class="opt">
             <span>"speed"</span>
             <span class="pick pick-s">
-                <select title="Slower, faster ([, ]). Readable is real time, slowed down while loops act" on:change=change>{options}</select>
+                <select title="Slower, faster ([, ]). Readable is real time, slowed down while loops act" on:change=change>
+                    <optgroup label="Real gaps">{(0..EVEN).map(option).collect::<View>()}</optgroup>
+                    <optgroup label="Even steps">{(EVEN..SPEEDS.len()).map(option).collect::<View>()}</optgroup>
+                </select>
                 {icon("i i12", "#i-down")}
             </span>
         </label>
-        <span class="sub behind" hidden={move || !session.transport.behind.get()}>"as fast as this machine can"</span>
+        <span class="factor sub" title="Virtual time per real time">{move || session.transport.factor.get()}</span>
+        <div class="modes">
+            <button
+                class="btn btn-s btn-quiet" type="button" title="Each event takes as long as any other, whatever lies between (S)"
+                aria-pressed=is_even on:click={move |_| session.switch_even()}
+            >"Even steps"</button>
+            {when(move || !session.is_simple.get(), move || view! {
+                <button
+                    class="btn btn-s btn-quiet" type="button" title="Select loop and object of the newest act (F)"
+                    aria-pressed={move || yes(session.transport.follow.get())} on:click={move |_| session.switch_follow()}
+                >"Follow"</button>
+            })}
+        </div>
     }
 }

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Element, Event, HtmlElement, HtmlTextAreaElement, Url};
+use web_sys::{Element, Event, HtmlElement, HtmlTextAreaElement, ScrollIntoViewOptions, ScrollLogicalPosition, Url};
 
 fn root() -> Option<Element> {
     document().document_element()
@@ -62,6 +62,13 @@ pub fn show(id: &str) {
     list.set_scroll_top(list.scroll_top() + by as i32);
 }
 
+/// Scrolls whatever has to be scrolled just far enough that an element is seen.
+pub fn show_nearest(element: &Element) {
+    let how = ScrollIntoViewOptions::new();
+    how.set_block(ScrollLogicalPosition::Nearest);
+    element.scroll_into_view_with_scroll_into_view_options(&how);
+}
+
 /// Runs `then` once, when what has changed is drawn.
 pub fn next_frame(then: impl FnOnce() + 'static) {
     if let Some(window) = web_sys::window() {
@@ -105,9 +112,12 @@ pub fn set_view(simple: bool) {
     let _ = put_into_address("v", view);
 }
 
-fn put_into_address(name: &str, value: &str) -> Result<(), JsValue> {
-    let location = document().location().ok_or(JsValue::NULL)?;
-    let url = Url::new(&location.href()?)?;
+pub(super) fn address() -> Option<Url> {
+    Url::new(&document().location()?.href().ok()?).ok()
+}
+
+pub(super) fn put_into_address(name: &str, value: &str) -> Result<(), JsValue> {
+    let url = address().ok_or(JsValue::NULL)?;
     url.search_params().set(name, value);
     window().history()?.replace_state_with_url(&JsValue::NULL, "", Some(&url.href()))
 }
@@ -130,6 +140,45 @@ pub fn select_range(field: &HtmlTextAreaElement, start: u32, end: u32, scroll_to
     let _ = field.focus();
     let _ = field.set_selection_range(start, end);
     field.set_scroll_top(scroll_top.max(0));
+}
+
+/// Types a text over the selection of the field that has the focus, so that the browser can undo it. Says whether the
+/// browser did: Firefox and old browsers may not.
+pub fn type_text(text: &str) -> bool {
+    let document = document();
+    let Some(exec) = method(&document, "execCommand") else { return false };
+    let arguments = [JsValue::from_str("insertText"), JsValue::FALSE, JsValue::from_str(text)];
+    let done = exec.apply(&document, &arguments.into_iter().collect());
+    done.is_ok_and(|done| done.is_truthy())
+}
+
+/// Puts a text into the clipboard. Says whether there is one to ask: pages without TLS have none.
+pub fn copy(text: &str) -> bool {
+    let Ok(navigator) = js_sys::Reflect::get(&window(), &"navigator".into()) else { return false };
+    let clipboard = js_sys::Reflect::get(&navigator, &"clipboard".into()).ok();
+    let Some(clipboard) = clipboard.filter(JsValue::is_object) else { return false };
+    let write = method(&clipboard, "writeText");
+    write.is_some_and(|write| write.call1(&clipboard, &text.into()).is_ok())
+}
+
+/// A method that not every browser has.
+fn method(of: &JsValue, name: &str) -> Option<js_sys::Function> {
+    js_sys::Reflect::get(of, &name.into()).ok()?.dyn_into().ok()
+}
+
+/// Puts the caret at the beginning of a text field.
+pub fn begin(id: &str) {
+    let field = document().get_element_by_id(id).and_then(|it| it.dyn_into::<HtmlTextAreaElement>().ok());
+    if let Some(field) = field {
+        select_range(&field, 0, 0, 0);
+    }
+}
+
+/// Where the page scrolls, brings an element to its top.
+pub fn bring_up(selector: &str) {
+    if let Some(element) = document().query_selector(selector).ok().flatten().filter(|_| is_shown(".jump")) {
+        element.scroll_into_view();
+    }
 }
 
 /// What is in a file, as text.

@@ -1,20 +1,26 @@
 //! Everything that touches the browser directly, in guards that clean up after themselves.
 
+mod choice;
 mod dom;
 mod failure;
 mod keys;
 mod motion;
 mod raf;
 mod storage;
+mod watch;
 
+pub use choice::{choose, chosen};
 pub use dom::{
-    active_element, all, click, file_text, focus, focus_by_id, focus_first, is_near_end, is_page_fixed, is_shown,
-    is_text_field, next_frame, press, select_range, set_theme, set_view, show, theme_is_dark, view_is_simple,
+    active_element, all, begin, bring_up, click, copy, file_text, focus, focus_by_id, focus_first, is_near_end,
+    is_page_fixed, is_shown, is_text_field, next_frame, press, select_range, set_theme, set_view, show, show_nearest,
+    theme_is_dark, type_text, view_is_simple,
 };
 pub use failure::{install_panic_card, stop};
 pub use keys::on_window_key;
+pub use motion::{Spot, matches, on_change, slide, spot, wants_less_motion};
 pub use raf::Raf;
 pub use storage::{forget, keeps, load, save};
+pub use watch::Watch;
 
 /// Wall time in milliseconds since the page was opened.
 pub fn wall_ms() -> f64 {

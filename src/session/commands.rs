@@ -1,16 +1,19 @@
 use loopscope_engine::api::ObjectKey;
-use loopscope_engine::manifest::{self, Diagnostic, Severity};
-use loopscope_engine::sim::sort_by;
+use loopscope_engine::manifest::Severity;
 use loopscope_engine::view;
-use loopscope_engine::world::{Command, NodeSetup, Outcome};
+use loopscope_engine::world::{Command, NodeSetup, Outcome, Subject};
 
 use super::{Session, Toast, Tone, keep};
+use crate::platform::wall_ms;
 
 /// So many toasts at once; older ones go.
 const MOST_TOASTS: usize = 3;
 
+/// Two presses of a switch within this time are one, in wall ms.
+const SWITCH_MS: f64 = 600.0;
+
 impl Session {
-    fn dispatch(self, command: Command) -> Option<Outcome> {
+    pub(super) fn dispatch(self, command: Command) -> Option<Outcome> {
         let outcome = self.with_core(|core| {
             let before = core.sim.trace().last_seq();
             let outcome = core.sim.dispatch(command);
@@ -22,7 +25,7 @@ impl Session {
     }
 
     /// Dispatches a command whose answer is shown in a toast.
-    fn act(self, command: Command) {
+    pub fn act(self, command: Command) {
         let Some(outcome) = self.dispatch(command) else { return };
         if let Some(problem) = outcome.problems.iter().find(|it| it.severity == Severity::Error) {
             self.toast(problem.message.clone(), Tone::Error);
@@ -43,10 +46,33 @@ impl Session {
         self.act(Command::SetImage { target: (&key).into(), container, image });
     }
 
+    /// Makes an image's programs behave as one of [`view::BEHAVIORS`] says, without words about it.
+    pub fn set_program(self, image: &str, index: usize) {
+        let behavior = view::behavior(image, index);
+        self.dispatch(Command::SetBehavior { subject: Subject::Image(image.to_owned()), behavior });
+    }
+
     /// Does something on purpose that the loops have to answer.
     pub fn meddle(self, command: Command) {
+        if self.is_hasty(&command) {
+            return;
+        }
         self.board.meddled.put(true);
         self.act(command);
+    }
+
+    /// The second press of a double click on a machine's switch, whose meaning has just become the opposite.
+    fn is_hasty(self, command: &Command) -> bool {
+        let (Command::StopNode { node } | Command::StartNode { node }) = command else { return false };
+        let (now, node) = (wall_ms(), node.clone());
+        self.with_core(|core| {
+            let is_hasty = core.switched.0 == node && now - core.switched.1 < SWITCH_MS;
+            if !is_hasty {
+                core.switched = (node, now);
+            }
+            is_hasty
+        })
+        .unwrap_or_default()
     }
 
     /// Switches on one more machine.
@@ -57,30 +83,8 @@ impl Session {
         });
     }
 
-    /// Applies the editor's text. Says whether it was accepted.
-    pub fn apply(self) -> bool {
-        let text = self.editor.text.get_untracked();
-        let Some(outcome) = self.dispatch(Command::Apply { manifest: text }) else { return false };
-        let accepted = outcome.is_ok();
-        self.editor.answer.put(outcome.lines);
-        self.editor.refused.put(!accepted);
-        self.editor.problems.set(in_order(outcome.problems));
-        if accepted {
-            self.select_something();
-            self.say("Manifest applied");
-        }
-        accepted
-    }
-
-    /// Looks the editor's text over without applying it.
-    pub fn lint(self) {
-        let problems = self.editor.text.with_untracked(|text| manifest::read(text).diagnostics);
-        self.editor.refused.put(false);
-        self.editor.problems.set(in_order(problems));
-    }
-
-    fn select_something(self) {
-        if self.focus.inspection.with_untracked(Option::is_none) {
+    pub(super) fn select_something(self) {
+        if self.focus.inspection.with_untracked(|it| it.as_ref().is_none_or(|it| it.gone.is_some())) {
             self.select_first();
         }
     }
@@ -112,15 +116,4 @@ impl Session {
     pub fn dismiss(self, id: u32) {
         self.toasts.update(|toasts| toasts.retain(|toast| toast.id != id));
     }
-}
-
-/// Errors first, then by place.
-fn in_order(mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let rank = |severity: Severity| match severity {
-        Severity::Error => 0,
-        Severity::Warning => 1,
-        Severity::NotSimulated => 2,
-    };
-    sort_by(&mut problems, |a, b| (rank(a.severity), a.line, a.column).cmp(&(rank(b.severity), b.line, b.column)));
-    problems
 }

@@ -1,16 +1,19 @@
 use gloo_timers::callback::Timeout;
 use loopscope_engine::api::ObjectKey;
-use loopscope_engine::view;
+use loopscope_engine::view::{self, Inspection};
 
-use super::{Core, Pace, Part, Session};
+use super::{Core, InspectTab, Part, Session};
 use crate::platform::is_shown;
 
 /// The object and the event list are derived at most this often while playing, in wall ms.
 const DETAILS_EVERY_MS: f64 = 100.0;
+/// The same when time runs faster than real.
+const DETAILS_FAST_EVERY_MS: f64 = 200.0;
 /// When more events come than are listed, which nobody can read, the list changes this often, in wall ms.
 const FLOOD_EVERY_MS: f64 = 1_000.0;
-/// So many events are listed.
+/// So many events are listed, and in such a flood.
 pub const LISTED_EVENTS: usize = 120;
+const FLOOD_LISTED: usize = 30;
 /// The announcer speaks at most this often while playing, in wall ms; seldom when time runs fast.
 const SPEAK_EVERY_MS: u32 = 3_000;
 const SPEAK_FAST_EVERY_MS: u32 = 8_000;
@@ -18,22 +21,44 @@ const SPEAK_FAST_EVERY_MS: u32 = 8_000;
 impl Core {
     /// Derives what is shown of the selected object, and the newest events.
     pub fn show_details(&mut self, session: Session, wall: f64, at_once: bool) {
-        if !at_once && wall - self.details_at < DETAILS_EVERY_MS {
+        // No frame has everything to do while time runs fast: loops, object and events take turns.
+        let is_fast = session.is_fast();
+        if !at_once && is_fast && self.loops_at == wall {
             return;
         }
-        self.details_at = wall;
         let focus = &session.focus;
-        let inspection =
-            focus.selected.with_untracked(|key| key.as_ref().and_then(|key| view::inspect(&self.sim, key)));
-        focus.inspection.put(inspection);
-        focus.objects.put(view::objects(&self.sim));
+        let every = if is_fast { DETAILS_FAST_EVERY_MS } else { DETAILS_EVERY_MS };
+        if at_once || wall - self.details_at >= every {
+            self.details_at = wall;
+            focus.inspection.put(self.inspect(session));
+            focus.objects.put(view::objects(&self.sim));
+            if is_fast && !at_once {
+                return;
+            }
+        }
         let seq = session.transport.seq.get_untracked();
         let is_flood = seq.saturating_sub(self.details_seq) > LISTED_EVENTS as u64;
-        let is_due = seq != self.details_seq && (!is_flood || wall - self.events_at >= FLOOD_EVERY_MS);
-        if at_once || is_due {
+        let every = if is_flood { FLOOD_EVERY_MS } else { every };
+        if at_once || (seq != self.details_seq && wall - self.events_at >= every) {
             (self.details_seq, self.events_at) = (seq, wall);
-            focus.events.put(view::events(&self.sim, LISTED_EVENTS));
+            // In a flood nobody can go back: what is left out comes with the pause.
+            let n = if is_flood && !at_once { FLOOD_LISTED } else { LISTED_EVENTS };
+            focus.events.put(view::events(&self.sim, n));
         }
+    }
+
+    /// The selected object; of one that is gone, its last state.
+    fn inspect(&self, session: Session) -> Option<Inspection> {
+        let focus = &session.focus;
+        let key = focus.selected.get_untracked()?;
+        let Some(mut found) = view::inspect(&self.sim, &key) else {
+            let last = focus.inspection.get_untracked().filter(|last| last.key == key)?;
+            return Some(view::gone(&self.sim, last));
+        };
+        if focus.managed.get_untracked() && focus.tab.get_untracked() == InspectTab::Yaml {
+            found.yaml = view::yaml(&self.sim, &key, true).unwrap_or_default();
+        }
+        Some(found)
     }
 
     /// Says what happened after a while, unless something waits to be said.
@@ -42,8 +67,7 @@ impl Core {
         if self.announcer.is_some() || seq == self.announced_seq {
             return;
         }
-        let fast = matches!(session.pace(), Pace::Times(factor) if factor > 1.0);
-        let delay = if fast { SPEAK_FAST_EVERY_MS } else { SPEAK_EVERY_MS };
+        let delay = if session.is_fast() { SPEAK_FAST_EVERY_MS } else { SPEAK_EVERY_MS };
         self.announcer = Some(Timeout::new(delay, move || {
             session.with_core(|core| {
                 core.announcer = None;
@@ -55,13 +79,16 @@ impl Core {
     pub fn announce(&mut self, session: Session) {
         self.announcer = None;
         self.announced_seq = session.transport.seq.get_untracked();
-        session.announcement.put(view::announce(&self.sim));
+        let leap = session.transport.leap.get_untracked();
+        let stop = if leap.is_empty() { "" } else { ". " };
+        session.announcement.put([leap.as_str(), stop, view::announce(&self.sim).as_str()].concat());
     }
 }
 
 impl Session {
     /// Shows an object in the inspector.
     pub fn select(self, key: ObjectKey) {
+        self.transport.follow.put(false);
         self.focus.selected.put(Some(key));
         self.focus.event.put(None);
         self.refresh();
@@ -70,9 +97,24 @@ impl Session {
 
     /// Shows why an event happened.
     pub fn select_event(self, seq: u64) {
+        self.transport.follow.put(false);
         let links = self.with_core(|core| view::why(&core.sim, seq)).unwrap_or_default();
         self.focus.event.put(Some((seq, links)));
+        if self.focus.tab.get_untracked() == InspectTab::Yaml {
+            self.focus.tab.put(InspectTab::Compare);
+        }
         self.show_inspector();
+    }
+
+    /// Shows another side of the inspected object.
+    pub fn inspect(self, tab: InspectTab) {
+        self.focus.tab.put(tab);
+        self.refresh();
+    }
+
+    pub fn show_managed(self, on: bool) {
+        self.focus.managed.put(on);
+        self.refresh();
     }
 
     pub fn close_event(self) {

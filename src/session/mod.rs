@@ -2,19 +2,25 @@
 
 mod commands;
 mod details;
+mod edit;
 mod keep;
 mod lights;
+mod look;
+mod moves;
 mod play;
 mod show;
 mod state;
 
 pub use keep::kept_steps;
+pub use show::PAGE;
 pub use state::{
-    Board, Curve, Editor, Focus, InspectTab, LoopEntry, NodeEntry, Part, PodEntry, Toast, Tone, Transport,
+    Base, Board, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Part, PodEntry, Toast, Tone,
+    Transport,
 };
 
 use leptos::prelude::*;
-use loopscope_engine::view;
+use loopscope_engine::api::{ObjectKey, Uid};
+use loopscope_engine::view::{self, PodRow};
 use loopscope_engine::world::{Scenario, Simulation};
 
 use crate::platform::{Raf, set_view, view_is_simple, wall_ms};
@@ -30,42 +36,73 @@ pub enum Pace {
     Readable(f64),
     /// So many times real time, exactly.
     Times(f64),
+    /// One event each so many wall ms, however long it was in coming.
+    Events(f64),
+    /// One act of a loop each so many wall ms.
+    Acts(f64),
 }
 
-/// What can be chosen, slowest first.
-pub const SPEEDS: [(&str, Pace); 10] = [
-    ("readable", Pace::Readable(20.0)),
+/// What can be chosen: with the real gaps, slowest first, and from [`EVEN`] on in even steps. Readable comes before 1×,
+/// which is as fast while nothing acts and faster otherwise.
+pub const SPEEDS: [(&str, Pace); 15] = [
     ("⅛×", Pace::Times(0.125)),
     ("¼×", Pace::Times(0.25)),
     ("½×", Pace::Times(0.5)),
+    ("readable", Pace::Readable(20.0)),
     ("1×", Pace::Times(1.0)),
     ("2×", Pace::Times(2.0)),
     ("4×", Pace::Times(4.0)),
     ("8×", Pace::Times(8.0)),
     ("16×", Pace::Times(16.0)),
     ("60×", Pace::Times(60.0)),
+    ("an event each 2 s", Pace::Events(2_000.0)),
+    ("an event each 1 s", Pace::Events(1_000.0)),
+    ("an event each 0.6 s", Pace::Events(600.0)),
+    ("an act each 2 s", Pace::Acts(2_000.0)),
+    ("an act each 1 s", Pace::Acts(1_000.0)),
 ];
+
+/// The first speed in even steps.
+pub const EVEN: usize = 10;
+const READABLE: usize = 3;
+const READABLE_STEPS: usize = 12;
+
+/// Where less motion is wanted, time goes by in steps.
+fn first_speed() -> usize {
+    if crate::platform::matches("(prefers-reduced-motion: reduce)") { READABLE_STEPS } else { READABLE }
+}
 
 /// What no view may see: the model, and what is remembered between two frames.
 struct Core {
     sim: Simulation,
     registry: Registry,
     lights: Lights,
+    curve: Curve,
     /// Fraction of a virtual millisecond not yet played.
     carry: f64,
     /// Listed events that may be shown now without being too many to read.
     credit: f64,
     last_wall: Option<f64>,
+    /// Wall time since the last even step.
+    waited: f64,
+    /// Wall and virtual time from which the factor is measured.
+    measured: Option<(f64, u64)>,
+    /// The act that is followed, and since when, in wall ms.
+    followed: (u64, f64),
     /// Wall time at which the object and the event list were last derived.
     details_at: f64,
     /// When the event list and the loops were last shown, in wall ms.
     events_at: f64,
     loops_at: f64,
+    page_at: f64,
+    map_due: f64,
     details_seq: u64,
     /// Wall time at which the announcer last spoke, and its waiting sentence.
     announcer: Option<gloo_timers::callback::Timeout>,
     announced_seq: u64,
     next_toast: u32,
+    /// The machine whose power was switched last, and when, in wall ms.
+    switched: (String, f64),
 }
 
 /// A handle to everything the page shows and can do.
@@ -96,16 +133,23 @@ impl Session {
             sim,
             registry: Registry::default(),
             lights: Lights::default(),
+            curve: Curve::default(),
             carry: 0.0,
             credit: 0.0,
             last_wall: None,
+            waited: 0.0,
+            measured: None,
+            followed: (0, f64::MIN),
             details_at: f64::MIN,
             events_at: f64::MIN,
             loops_at: f64::MIN,
+            page_at: f64::MIN,
+            map_due: f64::MIN,
             details_seq: u64::MAX,
             announcer: None,
             announced_seq: 0,
             next_toast: 0,
+            switched: (String::new(), f64::MIN),
         };
         let session = Self {
             core: StoredValue::new_local(core),
@@ -138,6 +182,28 @@ impl Session {
         set_view(simple);
         self.is_simple.put(simple);
         self.refresh();
+    }
+
+    /// Shows the map as a table, or as shapes.
+    pub fn show_table(self, table: bool) {
+        self.board.table.put(table);
+        self.refresh();
+    }
+
+    /// Shows another page of the table.
+    pub fn turn_to(self, page: usize) {
+        self.board.page.put(page);
+        self.refresh();
+    }
+
+    /// One pod of a crowd, in words.
+    pub fn pod(self, uid: Uid) -> Option<PodRow> {
+        self.with_core(|core| view::pod_row(&core.sim, uid)).flatten()
+    }
+
+    /// The pod of this name, if it is a pod and still there.
+    pub fn uid(self, key: &ObjectKey) -> Option<Uid> {
+        self.with_core(|core| core.sim.api().objects().pod(key).map(|pod| pod.metadata.uid)).flatten()
     }
 
     /// Brings a part of the workspace to the front wherever it may be hidden.

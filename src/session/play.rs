@@ -2,30 +2,53 @@ use leptos::prelude::*;
 use loopscope_engine::sim::{Millis, Time};
 use loopscope_engine::view;
 
-use super::{Core, Pace, SPEEDS, Session, Tone};
-use crate::platform::wall_ms;
+use super::{Core, EVEN, LoopsView, Pace, READABLE, READABLE_STEPS, SPEEDS, Session, Tone};
+use crate::platform::{choose, wall_ms};
 
 /// Wall time in ms that the engine may take of one frame.
-const BUDGET_MS: f64 = 5.0;
+const BUDGET_MS: f64 = 4.0;
 /// Events between two looks at the clock.
-const CHUNK: usize = 200;
+const CHUNK: usize = 32;
 /// So much virtual time is searched for the next event or change.
 const PATIENCE: Millis = Millis(900_000);
 /// A phase of the simple view's loop that is worth a longer look stays for the time of so many events.
 const LINGER: f64 = 19.0;
 /// What is said when that much time passed for nothing.
 const NOTHING: &str = "15 min went by and nothing changed";
+/// A step that leaves out less than this is not worth a word.
+const LEAP: Millis = Millis(1_000);
+const NO_CHANGE: &str = "nothing changed but heartbeats";
+const NO_ACT: &str = "no loop acted";
+/// The factor is measured over this much wall time.
+const MEASURE_MS: f64 = 500.0;
+/// While playing, what is followed changes at most this often, in wall ms.
+const FOLLOW_EVERY_MS: f64 = 600.0;
 /// A frame never counts for more than this, so that a page that was hidden does not leap.
 const LONGEST_FRAME_MS: f64 = 100.0;
 
+/// How a frame's share of time went.
+enum Went {
+    Well,
+    /// The engine cannot keep up.
+    Behind,
+    /// An even step, and the time that it left out, in words.
+    Leapt(String),
+    /// However long one waits, nothing happens.
+    Nowhere,
+}
+
 impl Core {
     /// Runs the engine up to the instant that the wall time stands for, as far as the budget goes.
-    fn advance(&mut self, wall: f64, pace: Pace, linger: bool) -> bool {
+    fn advance(&mut self, wall: f64, pace: Pace, linger: bool) -> Went {
         let passed = self.last_wall.map_or(0.0, |last| (wall - last).clamp(0.0, LONGEST_FRAME_MS));
         self.last_wall = Some(wall);
         let factor = match pace {
             Pace::Times(factor) => factor,
             Pace::Readable(_) => 1.0,
+            Pace::Events(every) | Pace::Acts(every) => {
+                self.waited += passed;
+                return if self.waited < every { Went::Well } else { self.even_step(matches!(pace, Pace::Acts(_))) };
+            }
         };
         let due = passed * factor + self.carry;
         let whole = due.floor();
@@ -34,15 +57,48 @@ impl Core {
         if let Pace::Readable(per_second) = pace {
             self.credit = (self.credit + passed * per_second / 1000.0).min(1.0);
             self.advance_readably(until, linger);
-            return true;
+            return Went::Well;
         }
         let began = wall_ms();
         while !self.sim.run_until(until, CHUNK) {
             if wall_ms() - began > BUDGET_MS {
-                return false;
+                return Went::Behind;
             }
         }
-        true
+        Went::Well
+    }
+
+    fn even_step(&mut self, to_act: bool) -> Went {
+        self.waited = 0.0;
+        let from = self.sim.now();
+        let happened = if to_act { self.sim.step_to_act(PATIENCE) } else { self.sim.step(PATIENCE) };
+        if happened { Went::Leapt(leap(from, self.sim.now(), to_act)) } else { Went::Nowhere }
+    }
+
+    /// Virtual time per real time, once enough of it went by to tell.
+    fn measure(&mut self, wall: f64) -> Option<f64> {
+        let now = self.sim.now().0;
+        let (since, from) = *self.measured.get_or_insert((wall, now));
+        if wall - since < MEASURE_MS {
+            return None;
+        }
+        self.measured = Some((wall, now));
+        Some((now - from) as f64 / (wall - since))
+    }
+
+    /// Selects what the newest act is about, while that is wanted.
+    pub(super) fn follow(&mut self, session: Session, wall: f64, playing: bool) {
+        let (last, since) = self.followed;
+        if !session.transport.follow.get_untracked() || (playing && wall - since < FOLLOW_EVERY_MS) {
+            return;
+        }
+        let Some((seq, of, key)) = view::newest_act(&self.sim).filter(|(seq, ..)| *seq != last) else { return };
+        self.followed = (seq, wall);
+        session.board.open_loop.put(Some(of));
+        if self.sim.api().objects().get(&key).is_some() {
+            session.focus.selected.put(Some(key));
+            session.focus.event.put(None);
+        }
     }
 
     /// Stops short of the instant while there is more to see than can be read. Where one is to `linger`, a
@@ -67,6 +123,11 @@ impl Session {
         SPEEDS[self.transport.speed.get_untracked().min(SPEEDS.len() - 1)].1
     }
 
+    /// Time runs faster than real: nobody can read everything.
+    pub(super) fn is_fast(self) -> bool {
+        matches!(self.pace(), Pace::Times(factor) if factor > 1.0)
+    }
+
     /// One animation frame; says whether another is wanted.
     pub(super) fn tick(self, wall: f64) -> bool {
         if self.transport.playing.try_get_untracked() != Some(true) {
@@ -74,14 +135,24 @@ impl Session {
         }
         let pace = self.pace();
         let linger = self.is_simple.get_untracked();
-        self.with_core(|core| {
-            let kept_up = core.advance(wall, pace, linger);
-            self.transport.behind.put(!kept_up);
+        let went = self.with_core(|core| {
+            let went = core.advance(wall, pace, linger);
+            if let Some(factor) = core.measure(wall) {
+                self.transport.factor.put(factor_words(pace, factor, matches!(went, Went::Behind)));
+            }
+            if let Went::Leapt(leap) = &went {
+                self.transport.leap.put(leap.clone());
+            }
             core.show(self, wall);
             core.show_details(self, wall, false);
             core.announce_later(self);
-        })
-        .is_some()
+            went
+        });
+        if let Some(Went::Nowhere) = went {
+            self.pause();
+            self.toast(NOTHING, Tone::Notice);
+        }
+        went.is_some()
     }
 
     pub fn play(self) {
@@ -90,7 +161,8 @@ impl Session {
         }
         self.transport.started.put(true);
         self.transport.playing.set(true);
-        self.with_core(|core| core.last_wall = None);
+        self.transport.leap.put(String::new());
+        self.with_core(|core| (core.last_wall, core.measured, core.waited) = (None, None, f64::MAX));
         self.raf.with_value(|raf| raf.iter().for_each(|raf| raf.start()));
     }
 
@@ -99,7 +171,7 @@ impl Session {
             return;
         }
         self.transport.playing.set(false);
-        self.transport.behind.put(false);
+        self.transport.factor.put(factor_words(self.pace(), 0.0, false));
         self.raf.with_value(|raf| raf.iter().for_each(|raf| raf.stop()));
         self.settle();
     }
@@ -115,11 +187,20 @@ impl Session {
     }
 
     /// Pauses and moves on by `step`, which says whether anything happened.
-    fn step_with(self, step: impl FnOnce(&mut Core) -> bool) {
+    fn step_with(self, to_act: bool, step: impl FnOnce(&mut Core) -> bool) {
         self.pause();
-        self.transport.started.put(true);
-        let happened = self.with_core(step);
+        self.move_with(to_act, step);
         self.settle();
+    }
+
+    fn move_with(self, to_act: bool, step: impl FnOnce(&mut Core) -> bool) {
+        self.transport.started.put(true);
+        let happened = self.with_core(|core| {
+            let from = core.sim.now();
+            let happened = step(core);
+            self.transport.leap.put(leap(from, core.sim.now(), to_act));
+            happened
+        });
         if happened == Some(false) {
             self.toast(NOTHING, Tone::Notice);
         }
@@ -127,43 +208,104 @@ impl Session {
 
     /// To the next event.
     pub fn step(self) {
-        self.step_with(|core| core.sim.step(PATIENCE));
+        self.step_with(false, |core| core.sim.step(PATIENCE));
     }
 
     /// To the next request of a loop.
     pub fn step_to_act(self) {
-        self.step_with(|core| core.sim.step_to_act(PATIENCE));
+        self.step_with(true, |core| core.sim.step_to_act(PATIENCE));
     }
 
     /// To the next change of any object, however long that takes. Playing goes on.
     pub fn skip(self) {
         let was_playing = self.transport.playing.get_untracked();
-        self.transport.started.put(true);
-        let skipped = self.with_core(|core| core.sim.skip_to_change(PATIENCE)).flatten();
-        if was_playing {
-            self.refresh()
-        } else {
-            self.settle()
-        }
-        match skipped {
-            Some(skipped) if skipped.0 >= 1_000 => {
-                self.toast(["Skipped ", seconds(skipped.0).as_str(), " without a change"].concat(), Tone::Notice);
-            }
-            Some(_) => {}
-            None => self.toast(NOTHING, Tone::Notice),
-        }
+        self.move_with(false, |core| core.sim.skip_to_change(PATIENCE).is_some());
+        if was_playing { self.refresh() } else { self.settle() }
     }
 
     pub fn set_speed(self, index: usize) {
         self.transport.speed.put(index.min(SPEEDS.len() - 1));
+        self.transport.factor.put(factor_words(self.pace(), 0.0, false));
+        self.with_core(|core| core.measured = None);
+    }
+
+    /// To the next faster or slower speed of the same mode.
+    pub fn shift_speed(self, faster: bool) {
+        let now = self.transport.speed.get_untracked();
+        let (first, last) = if now < EVEN { (0, EVEN - 1) } else { (EVEN, SPEEDS.len() - 1) };
+        self.set_speed(if faster { now + 1 } else { now.saturating_sub(1) }.clamp(first, last));
+    }
+
+    /// Between the real gaps and even steps.
+    pub fn switch_even(self) {
+        let is_even = self.transport.speed.get_untracked() >= EVEN;
+        self.set_speed(if is_even { READABLE } else { READABLE_STEPS });
+    }
+
+    /// Lets the selection follow the newest act, or leaves it alone.
+    pub fn switch_follow(self) {
+        let follow = !self.transport.follow.get_untracked();
+        self.transport.follow.put(follow);
+        self.with_core(|core| core.followed = (0, f64::MIN));
+        self.refresh();
+        self.say(if follow { "Following the newest act" } else { "Following no more" });
+    }
+
+    /// Shows the loops as rows, cards or one picture, and remembers it.
+    pub fn show_loops_as(self, how: LoopsView) {
+        self.board.loops_view.put(how);
+        choose("loops", &how.name().to_ascii_lowercase());
+        self.refresh();
     }
 }
 
-fn seconds(ms: u64) -> String {
-    let tenths = (ms + 50) / 100;
-    if tenths.is_multiple_of(10) || tenths >= 100 {
-        format!("{} s", tenths / 10)
-    } else {
-        format!("{}.{} s", tenths / 10, tenths % 10)
+/// `skipped 4 min 12 s: nothing changed but heartbeats`; nothing where hardly any time was left out.
+fn leap(from: Time, to: Time, to_act: bool) -> String {
+    let left_out = to.since(from);
+    if left_out < LEAP {
+        return String::new();
     }
+    ["skipped ", duration(left_out.0).as_str(), ": ", if to_act { NO_ACT } else { NO_CHANGE }].concat()
+}
+
+/// `3.2 s`, `45 s`, `4 min 12 s`
+fn duration(ms: u64) -> String {
+    let (minutes, seconds) = (ms / 60_000, ms / 1_000 % 60);
+    let mut text = String::new();
+    if minutes > 0 {
+        text.push_str(&minutes.to_string());
+        text.push_str(" min ");
+    }
+    text.push_str(&seconds.to_string());
+    if ms < 10_000 {
+        text.push('.');
+        text.push_str(&(ms / 100 % 10).to_string());
+    }
+    text.push_str(" s");
+    text
+}
+
+/// Exact where it is fixed; else what it was of late, where anything was measured.
+fn factor_words(pace: Pace, measured: f64, is_behind: bool) -> String {
+    match pace {
+        Pace::Times(_) if is_behind => [times(measured).as_str(), ", all this machine can"].concat(),
+        Pace::Times(factor) => ["exactly ", times(factor).as_str()].concat(),
+        _ if measured > 0.0 => ["now ", times(measured).as_str()].concat(),
+        Pace::Readable(_) => "at most 1×".into(),
+        _ => String::new(),
+    }
+}
+
+/// `0.125×`, `16×`: thousandths, as far as there are any.
+fn times(factor: f64) -> String {
+    let thousandths = (factor * 1000.0).round() as u64;
+    let mut text = (thousandths / 1000).to_string();
+    let rest = thousandths % 1000;
+    if rest > 0 && thousandths < 10_000 {
+        let digits = (1000 + rest).to_string();
+        text.push('.');
+        text.push_str(digits[1..].trim_end_matches('0'));
+    }
+    text.push('×');
+    text
 }

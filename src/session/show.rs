@@ -2,16 +2,23 @@ use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::sim::{Map, Set, sort_by};
 use loopscope_engine::view::{self, LoopRow, MapView, NodeCard, PodRow};
 
-use super::{Board, Core, LoopEntry, NodeEntry, Pace, PodEntry, Session, keep};
+use super::moves::Moves;
+use super::{Board, Core, LoopEntry, LoopsView, NodeEntry, PodEntry, Session, keep};
 
+use crate::platform::wall_ms;
 use crate::ui::SharedState;
 
 /// Loops that ran within this much virtual time count as active.
 const ACTIVE_MS: u64 = 20_000;
 /// So many rows are shown even where fewer are active, so that the page does not jump.
 const LEAST_LOOPS: usize = 6;
-/// When time runs faster than real, the loops are shown at most this often, in wall ms.
-const LOOPS_EVERY_MS: f64 = 100.0;
+/// When time runs faster than real, the loops, the sentence of now and the curve are shown at most this often, in wall ms.
+const LOOPS_EVERY_MS: f64 = 200.0;
+/// So many rows the table of a crowd has at a time, and how often they change while playing, in wall ms.
+pub const PAGE: usize = 100;
+const PAGE_EVERY_MS: f64 = 200.0;
+/// While playing, the map is derived again once this many times the time has passed that it took.
+const REST: f64 = 3.0;
 
 /// The signals behind the rows that are on the page.
 #[derive(Default)]
@@ -73,8 +80,8 @@ impl Registry {
         entry
     }
 
-    fn show_map(&mut self, board: &Board, map: MapView) {
-        board.put_map_facts(&map);
+    fn show_map(&mut self, board: &Board, mut map: MapView) {
+        board.put_map_facts(&mut map);
         let unscheduled: Vec<PodEntry> = map.unscheduled.into_iter().map(|pod| self.pod(pod)).collect();
         let mut n_seen = unscheduled.len();
         let nodes: Vec<NodeEntry> = map
@@ -91,7 +98,9 @@ impl Registry {
         if n_seen != self.pods.len() {
             self.forget_gone(&unscheduled, &nodes);
         }
-        self.keep_rover(board, &nodes, &unscheduled);
+        if n_seen > 0 || !board.is_crowd.get_untracked() {
+            self.keep_rover(board, &nodes, &unscheduled);
+        }
         board.unscheduled.put(unscheduled);
         board.nodes.put(nodes);
     }
@@ -125,29 +134,63 @@ impl Registry {
 }
 
 impl Core {
-    /// Derives the frame and touches only what differs from what is on the page.
+    /// Derives what is shown, and touches only what differs from what is on the page.
     pub fn show(&mut self, session: Session, wall: f64) {
-        let frame = view::frame(&self.sim);
         keep::reached(&self.sim);
         let playing = session.transport.playing.get_untracked();
         let board = &session.board;
-        session.transport.now_ms.put(frame.now_ms);
-        session.transport.seq.put(frame.seq);
-        board.now.put(frame.now);
-        board.store.put(frame.store);
-        session.curve.update(|curve| curve.add(frame.now_ms, &frame.summary));
-        board.summary.put(frame.summary);
-        let is_fast = matches!(session.pace(), Pace::Times(factor) if factor > 1.0);
-        if !(playing && is_fast) || wall - self.loops_at >= LOOPS_EVERY_MS {
+        let now_ms = self.sim.now().0;
+        let summary = view::summary(&self.sim);
+        session.transport.now_ms.put(now_ms);
+        session.transport.seq.put(self.sim.trace().last().map_or(0, |event| event.seq.0));
+        self.curve.add(now_ms, &summary);
+        board.summary.put(summary);
+        if !(playing && session.is_fast()) || wall - self.loops_at >= LOOPS_EVERY_MS {
             self.loops_at = wall;
-            self.show_loops(board, frame.loops, frame.now_ms, wall, playing);
+            board.now.put(view::now_line(&self.sim));
+            board.store.put(view::store(&self.sim));
+            session.curve.put(self.curve.clone());
+            self.show_loops(board, view::loop_rows(&self.sim), now_ms, wall, playing);
+            if board.loops_view.get_untracked() == LoopsView::Picture {
+                board.picture.put(view::picture(&self.sim));
+            }
         }
+        self.follow(session, wall, playing);
         if session.is_simple.get_untracked() {
             let simple = session.focus.selected.with_untracked(|key| view::simple(&self.sim, key.as_ref()));
             board.code_lit.put(self.lights.of_code(&simple, wall, playing));
             board.simple.put(simple);
         }
-        self.registry.show_map(board, frame.map);
+        // The map of very many pods takes long to derive: then not with every frame.
+        if !playing || wall >= self.map_due {
+            let began = wall_ms();
+            self.show_map(session, wall, playing);
+            self.map_due = wall + REST * (wall_ms() - began);
+        }
+    }
+
+    fn show_map(&mut self, session: Session, wall: f64, playing: bool) {
+        let board = &session.board;
+        let mut map = view::map(&self.sim, session.look());
+        if map.is_crowd && board.table.get_untracked() {
+            if playing && wall - self.page_at < PAGE_EVERY_MS {
+                return board.put_map_facts(&mut map);
+            }
+            self.page_at = wall;
+            let list = session.listing();
+            let mut page = board.page.get_untracked();
+            let mut n_listed;
+            (map, n_listed) = view::listed(&self.sim, session.look(), &list, page * PAGE, PAGE);
+            if page * PAGE >= n_listed && page > 0 {
+                page = n_listed.saturating_sub(1) / PAGE;
+                (map, n_listed) = view::listed(&self.sim, session.look(), &list, page * PAGE, PAGE);
+            }
+            board.page.put(page);
+            board.n_listed.put(n_listed);
+        }
+        let moves = Moves::begin(session, &map);
+        self.registry.show_map(board, map);
+        moves.play();
     }
 
     fn show_loops(&mut self, board: &Board, rows: Vec<LoopRow>, now_ms: u64, wall: f64, playing: bool) {

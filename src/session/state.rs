@@ -3,10 +3,11 @@ use std::collections::VecDeque;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
-    CauseLink, Convergence, Counts, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, PodRow,
-    SimpleView, StoreView, Summary,
+    CauseLink, Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine,
+    ObjectDiff, Picture, PodRow, SimpleView, StoreView, Summary,
 };
 
+use super::look::is_chosen;
 use crate::ui::{SharedState, State};
 
 /// A pod in a list: the list changes with membership, the row with the pod.
@@ -64,8 +65,41 @@ pub struct Transport {
     pub speed: State<usize>,
     /// Something has been played or stepped since the page was opened.
     pub started: State<bool>,
-    /// The engine cannot keep up with the chosen speed.
-    pub behind: State<bool>,
+    /// Virtual time per real time, in words: exact where it is fixed, else as it was of late.
+    pub factor: State<String>,
+    /// How much virtual time the last step left out, and what happened in it; empty where that was next to none.
+    pub leap: State<String>,
+    /// Loop and object of the newest act are selected.
+    pub follow: State<bool>,
+}
+
+/// How the loops are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopsView {
+    Rows,
+    Cards,
+    Picture,
+}
+
+impl LoopsView {
+    pub const ALL: [LoopsView; 3] = [LoopsView::Rows, LoopsView::Cards, LoopsView::Picture];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            LoopsView::Rows => "Rows",
+            LoopsView::Cards => "Cards",
+            LoopsView::Picture => "Picture",
+        }
+    }
+
+    /// What the address or the settings say; rows where they say nothing known.
+    fn chosen() -> Self {
+        match crate::platform::chosen("loops").as_deref() {
+            Some("cards") => LoopsView::Cards,
+            Some("picture") => LoopsView::Picture,
+            _ => LoopsView::Rows,
+        }
+    }
 }
 
 impl Transport {
@@ -74,9 +108,11 @@ impl Transport {
             now_ms: State::new(0),
             seq: State::new(0),
             playing: State::new(false),
-            speed: State::new(0),
+            speed: State::new(super::first_speed()),
             started: State::new(false),
-            behind: State::new(false),
+            factor: State::new(String::new()),
+            leap: State::new(String::new()),
+            follow: State::new(false),
         }
     }
 }
@@ -88,14 +124,35 @@ pub struct Board {
     pub store: State<StoreView>,
     pub loops: State<Vec<LoopEntry>>,
     pub all_loops: State<bool>,
+    pub loops_view: State<LoopsView>,
+    /// The loop that is shown as a card among the rows.
+    pub open_loop: State<Option<LoopId>>,
+    /// All loops as one picture, while that is shown.
+    pub picture: State<Picture>,
     pub nodes: State<Vec<NodeEntry>>,
     pub unscheduled: State<Vec<PodEntry>>,
     pub unscheduled_message: State<Option<String>>,
     pub n_pods: State<usize>,
     pub counts: State<Counts>,
-    pub compact: State<bool>,
+    /// There are too many pods to tell by name.
+    pub is_crowd: State<bool>,
+    /// They, as bare shapes.
+    pub crowd: State<Crowd>,
+    pub n_nodes: State<usize>,
+    /// The page of the table, from 0, where the table of a crowd has pages.
+    pub page: State<usize>,
+    /// So many pods all its pages have.
+    pub n_listed: State<usize>,
     /// The map is shown as a table.
     pub table: State<bool>,
+    /// The cards are workloads, not nodes.
+    pub by_owner: State<bool>,
+    /// What there really is on the machines is shown, not what is reported.
+    pub truth: State<bool>,
+    /// What the table is ordered by, and whether backwards; by card if by nothing.
+    pub order: State<Option<(Column, bool)>>,
+    /// The text by which the table's rows are found.
+    pub filter: State<String>,
     /// The pod that Tab leads to.
     pub rover: State<Option<Uid>>,
     /// The loop of the simple view, while that is shown, and which of its phases shine.
@@ -122,13 +179,24 @@ impl Board {
             store: State::new(store),
             loops: State::new(Vec::new()),
             all_loops: State::new(false),
+            loops_view: State::new(LoopsView::chosen()),
+            open_loop: State::new(None),
+            picture: State::new(Picture::default()),
             nodes: State::new(Vec::new()),
             unscheduled: State::new(Vec::new()),
             unscheduled_message: State::new(None),
             n_pods: State::new(0),
             counts: State::new(Vec::new()),
-            compact: State::new(false),
+            is_crowd: State::new(false),
+            crowd: State::new(Crowd::default()),
+            n_nodes: State::new(0),
+            page: State::new(0),
+            n_listed: State::new(0),
             table: State::new(false),
+            by_owner: State::new(is_chosen("group", "owner")),
+            truth: State::new(is_chosen("show", "truth")),
+            order: State::new(None),
+            filter: State::new(String::new()),
             rover: State::new(None),
             simple: State::new(SimpleView::default()),
             code_lit: State::new([false; 3]),
@@ -136,10 +204,12 @@ impl Board {
         }
     }
 
-    pub(super) fn put_map_facts(&self, map: &MapView) {
+    pub(super) fn put_map_facts(&self, map: &mut MapView) {
         self.n_pods.put(map.n_pods);
         self.counts.put(map.counts.clone());
-        self.compact.put(map.is_crowd);
+        self.is_crowd.put(map.is_crowd);
+        self.n_nodes.put(if map.is_crowd { map.crowd.n_nodes() } else { map.nodes.len() });
+        self.crowd.put(std::mem::take(&mut map.crowd));
         self.unscheduled_message.put(map.unscheduled_message.clone());
     }
 }
@@ -171,17 +241,32 @@ impl Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InspectTab {
     Compare,
+    Conditions,
+    Kin,
+    Events,
     Yaml,
+}
+
+/// The object that is edited in place, and its YAML as it was when that began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    pub key: ObjectKey,
+    pub yaml: String,
 }
 
 #[derive(Clone, Copy)]
 pub struct Focus {
     pub selected: State<Option<ObjectKey>>,
-    /// The selected object, while it exists.
+    /// The selected object; its last state where it is gone.
     pub inspection: State<Option<Inspection>>,
     /// The objects that are not on the map.
     pub objects: State<Vec<ObjectKey>>,
     pub tab: State<InspectTab>,
+    /// The YAML shows who owns which field.
+    pub managed: State<bool>,
+    pub base: State<Option<Base>>,
+    /// The YAML of `base` as it is being changed.
+    pub draft: Editor,
     /// The event whose causes are shown, with them.
     pub event: State<Option<(u64, Vec<CauseLink>)>>,
     /// The newest events, oldest first.
@@ -198,6 +283,9 @@ impl Focus {
             inspection: State::new(None),
             objects: State::new(Vec::new()),
             tab: State::new(InspectTab::Compare),
+            managed: State::new(false),
+            base: State::new(None),
+            draft: Editor::new(String::new()),
             event: State::new(None),
             events: State::new(Vec::new()),
             part: State::new(Part::Map),
@@ -222,6 +310,8 @@ pub struct Editor {
     pub answer: State<Vec<String>>,
     /// Apply was refused, and the text has not changed since.
     pub refused: State<bool>,
+    /// What applying the text would change, until the text changes.
+    pub diff: State<Option<Vec<ObjectDiff>>>,
 }
 
 impl Editor {
@@ -231,6 +321,7 @@ impl Editor {
             problems: State::new(Vec::new()),
             answer: State::new(Vec::new()),
             refused: State::new(false),
+            diff: State::new(None),
         }
     }
 }

@@ -10,12 +10,12 @@ closeBrowserAfter(after);
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Violations as lines: view, rule, element, what is wrong. */
-async function violations(page, view) {
+/** Violations as lines: view, rule, element, what is wrong. Where only a part has changed, the rest is not looked at again. */
+async function violations(page, view, within = ':root') {
   await page.evaluate(`typeof axe === 'object' || (() => { ${axe} })()`);
-  const found = await page.evaluate(() =>
-    globalThis.axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map((it) => `${id}: ${it.target.join(' ')}: ${it.any[0]?.message ?? it.all[0]?.message ?? it.none[0]?.message ?? it.failureSummary}`))));
+  const found = await page.evaluate((within) =>
+    globalThis.axe.run(within, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map((it) => `${id}: ${it.target.join(' ')}: ${it.any[0]?.message ?? it.all[0]?.message ?? it.none[0]?.message ?? it.failureSummary}`))), within);
   return found.map((line) => `${view}: ${line}`);
 }
 
@@ -32,15 +32,25 @@ const views = [
     await part(page, 'Map');
     await lab.pods().first().click();
   }],
+  ['its conditions', ({ page }) => page.getByRole('tab', { name: 'Conditions' }).click(), undefined, '#inspect'],
+  ['its owners', ({ page }) => page.getByRole('tab', { name: 'Owners' }).click(), undefined, '#inspect'],
+  ['its Events', ({ lab }) => lab.inspector().getByRole('tab', { name: 'Events' }).click(), undefined, '#inspect'],
   ['its YAML', ({ page }) => page.getByRole('tab', { name: 'YAML' }).click()],
+  ['its YAML being edited', ({ page }) => page.getByRole('button', { name: 'Edit', exact: true }).click(), undefined, '#inspect'],
+  ['what an apply would change', async ({ page, lab }) => {
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('tab', { name: 'Spec | Status' }).click();
+    await part(page, 'Manifest');
+    await lab.write((await lab.editor().inputValue()).replace('replicas: 3', 'replicas: 4'));
+    await page.getByRole('button', { name: 'Compare', exact: true }).click();
+  }, undefined, '.dock'],
   ['a mistake in the manifest', async ({ page, lab }) => {
-    await page.getByRole('tab', { name: 'Compare' }).click();
     await part(page, 'Manifest');
     await lab.apply('apiVersion: v1\nkind: Deploymint\n');
   }],
   ['why an event happened', async ({ page, lab }) => {
     await part(page, 'Events');
-    const tab = page.getByRole('tab', { name: /^Events/ });
+    const tab = page.getByRole('tablist', { name: 'Dock' }).getByRole('tab', { name: /^Events/ });
     if (await tab.isVisible()) await tab.click();
     await lab.events().last().getByRole('button').first().click();
   }],
@@ -48,6 +58,12 @@ const views = [
     await part(page, 'Loops');
     await page.getByRole('button', { name: /^All \d/ }).click();
   }],
+  ['loops as cards', ({ lab }) => lab.button('Cards').click()],
+  ['loops as one picture', async ({ page, lab }) => {
+    await lab.button('Picture').click();
+    await lab.press('Next event', async () => (await page.locator('.travel').count()) > 0);
+  }],
+  ['loops as rows', ({ lab }) => lab.button('Rows').click()],
   ['help', ({ page }) => page.keyboard.press('?'), ({ page }) => page.keyboard.press('Escape')],
   ['commands', ({ page }) => page.keyboard.press('Control+k'), ({ page }) => page.keyboard.press('Escape')],
   ['no command', async ({ page }) => {
@@ -66,9 +82,19 @@ const views = [
     await page.setViewportSize(size);
     await part(page, 'Map');
   }],
+  ['what really is', async ({ page }) => {
+    await page.getByRole('group', { name: 'Show the map as' }).getByRole('button', { name: 'truth' }).click();
+  }],
+  ['owners', async ({ page }) => {
+    await page.getByRole('group', { name: 'Group pods by' }).getByRole('button', { name: 'owner' }).click();
+  }],
   ['the table', async ({ page }) => {
     await part(page, 'Map');
     await page.getByRole('button', { name: 'Table' }).click();
+  }],
+  ['the table, ordered and filtered', async ({ page }) => {
+    await page.getByRole('columnheader', { name: 'State' }).getByRole('button').click();
+    await page.getByRole('searchbox', { name: 'Filter pods' }).fill('node-');
   }],
 ];
 
@@ -76,9 +102,9 @@ for (const colorScheme of ['light', 'dark']) {
   for (const [width, height] of [[320, 640], [768, 1024], [1440, 900]]) {
     labTest(`axe finds nothing, ${colorScheme} at ${width} px`, { colorScheme, viewport: { width, height } }, async (all) => {
       const found = [];
-      for (const [name, show, leave] of views) {
+      for (const [name, show, leave, within] of views) {
         await show(all);
-        found.push(...(await violations(all.page, name)));
+        found.push(...(await violations(all.page, name, within)));
         assert.ok((await all.lab.sidewaysOverflow()) <= 0, `${name} is wider than the window`);
         if (leave) await leave(all);
       }

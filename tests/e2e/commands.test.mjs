@@ -103,7 +103,7 @@ labTest('map and events are one stop each, and arrows reach all that is in them'
     ['#map .nodes', '#log'].map((it) => [...document.querySelectorAll(`${it}, ${it} *`)].filter((el) => el.tabIndex >= 0).length));
   assert.deepEqual(await stops(), [1, 1]);
   await lab.button('Table').click();
-  assert.equal(await page.evaluate(() => [...document.querySelectorAll('.twin button')].filter((el) => el.tabIndex >= 0).length), 1);
+  assert.equal(await page.evaluate(() => [...document.querySelectorAll('.twin tbody button')].filter((el) => el.tabIndex >= 0).length), 1);
   await lab.button('Table').click();
   await lab.pods().first().focus();
   await page.keyboard.press('ArrowUp');
@@ -124,9 +124,14 @@ labTest('map and events are one stop each, and arrows reach all that is in them'
 });
 
 labTest('the tabs of the inspector are one stop, and arrows choose', async ({ page, lab }) => {
-  await page.getByRole('tab', { name: 'Compare' }).focus();
-  await page.keyboard.press('ArrowRight');
+  const tab = (name) => lab.inspector().getByRole('tab', { name });
+  await tab('Spec | Status').focus();
+  await page.keyboard.press('ArrowLeft');
   assert.equal(await page.evaluate(() => document.activeElement.textContent), 'YAML');
   await lab.inspector().getByRole('region', { name: 'YAML' }).waitFor();
-  assert.equal(await page.getByRole('tab', { name: 'Compare' }).getAttribute('tabindex'), '-1');
+  assert.equal(await tab('Spec | Status').getAttribute('tabindex'), '-1');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await tab('Conditions').getAttribute('aria-selected'), 'true');
+  await lab.inspector().getByRole('tabpanel', { name: 'Conditions' }).waitFor();
 });

@@ -1,5 +1,7 @@
-//! The engine's benchmarks, natively and in the browser, with the name of the machine that the figures belong to.
+//! The engine's benchmarks, natively and in the browser, and the page's, with the name of the machine that the figures
+//! belong to.
 
+use crate::build::{self, Profile};
 use crate::cmd::{self, Res};
 use crate::setup::{self, Scope, Tools};
 use crate::{paths, test};
@@ -15,6 +17,7 @@ pub fn command(args: &[String]) -> Res {
     match args.split_first() {
         Some((part, rest)) if part == "native" => native(rest),
         Some((part, _)) if part == "browser" => browser(),
+        Some((part, _)) if part == "page" => page(),
         _ => native(args).and_then(|()| browser()),
     }
 }
@@ -40,6 +43,21 @@ fn browser() -> Res {
     println!("\nmachine: {}", machine());
     let dist = module(&tools)?;
     cmd::run(test::node(&tools, &dist)?.arg("bench.mjs"))
+}
+
+/// What a frame of the built page costs.
+fn page() -> Res {
+    let tools = setup::ensure(Scope::All)?;
+    let dist = build::page(&tools, Profile::Release)?;
+    println!("\nmachine: {}, load {}", machine(), load());
+    cmd::run(test::node(&tools, &dist)?.arg("frames.mjs"))
+}
+
+/// How many programs want a processor, over the last one, five and fifteen minutes.
+fn load() -> String {
+    let told = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let means: Vec<&str> = told.split(' ').take(3).collect();
+    if means.len() == 3 { means.join(" ") } else { "unknown".into() }
 }
 
 /// Builds the crate `bench` with the page's profile and tools, into a folder with an empty page.

@@ -32,7 +32,7 @@ usage: cargo xtask <command>
   test [native|browser|e2e]       set up and run every test, or one part
   lint                            formatting, clippy for both targets, the project's own rules
   size                            what the page weighs, against its budget
-  bench [native|browser]          what the engine costs, natively and in a browser
+  bench [native|browser|page]     what the engine costs, natively and in a browser; what a frame of the page costs
   lighthouse                      Lighthouse over the built page (fetches it first)
   shots                           screenshots of the built page into target/shots/
   setup [--check] [--page]        install what is missing, or only say what is (--page: without the test tools)

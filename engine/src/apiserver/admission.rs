@@ -177,6 +177,19 @@ impl ApiServer {
 
     /// Counts a new pod against the quotas of its namespace, all of them or none.
     pub(super) fn admit_quota(&mut self, key: &ObjectKey, pod: &Pod, moment: &Moment<'_>) -> Result<(), ApiError> {
+        for (mut quota, used) in self.charge_quotas(key, pod)? {
+            Rc::make_mut(&mut quota).status.used = used;
+            self.write(ChangeKind::Modified, Object::ResourceQuota(quota), moment);
+        }
+        Ok(())
+    }
+
+    /// The quotas that would count a new pod, and what would be used of them then.
+    pub(super) fn charge_quotas(
+        &self,
+        key: &ObjectKey,
+        pod: &Pod,
+    ) -> Result<Vec<(Rc<ResourceQuota>, Amounts)>, ApiError> {
         let mut charged = Vec::new();
         let quotas = self.objects().in_namespace(Kind::ResourceQuota, &key.namespace);
         for quota in quotas.filter_map(Object::as_resource_quota) {
@@ -185,11 +198,7 @@ impl ApiServer {
                 charged.push((Rc::clone(quota), used));
             }
         }
-        for (mut quota, used) in charged {
-            Rc::make_mut(&mut quota).status.used = used;
-            self.write(ChangeKind::Modified, Object::ResourceQuota(quota), moment);
-        }
-        Ok(())
+        Ok(charged)
     }
 
     /// Takes Kubernetes' own finalizer off a namespace, whose last hold it usually is.

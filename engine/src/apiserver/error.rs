@@ -18,6 +18,23 @@ pub enum Reason {
     Timeout,
 }
 
+impl Reason {
+    /// `Conflict`, as kubectl prints it after `Error from server`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Reason::AlreadyExists => "AlreadyExists",
+            Reason::BadRequest => "BadRequest",
+            Reason::Conflict => "Conflict",
+            Reason::Forbidden => "Forbidden",
+            Reason::InternalError => "InternalError",
+            Reason::Invalid => "Invalid",
+            Reason::NotFound => "NotFound",
+            Reason::TooManyRequests => "TooManyRequests",
+            Reason::Timeout => "Timeout",
+        }
+    }
+}
+
 /// One field that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FieldError {

@@ -29,6 +29,8 @@ pub struct KubeEvent {
 #[derive(Clone, Debug, Default)]
 pub struct EventLog {
     events: VecDeque<KubeEvent>,
+    /// The digest of each, so that one that is dropped need not be read again.
+    digests: VecDeque<u64>,
     /// How many were dropped from the front.
     dropped: usize,
     /// The number of the newest Event with a digest, counted from the very first.
@@ -92,10 +94,13 @@ impl EventLog {
             known.messages.pop();
             draft.message.insert_str(0, COMBINED);
         }
+        // A kubelet's are told apart by more than the object; the recordings show no such limit.
+        if draft.component == "kubelet" {
+            return Some(draft);
+        }
         let spent = self.spent.or_default(object);
         let from = (*spent).max(now);
-        // A kubelet's are told apart by more than the object; the recordings show no such limit.
-        if draft.component != "kubelet" && from.since(now).0 > (BURST - 1) * REFILL.0 {
+        if from.since(now).0 > (BURST - 1) * REFILL.0 {
             return None;
         }
         *spent = from + REFILL;
@@ -120,11 +125,12 @@ impl EventLog {
         }
         self.known.insert(digest, self.dropped + self.events.len());
         self.events.push_back(KubeEvent { draft, count: 1, first: at, last: at, seq });
+        self.digests.push_back(digest);
     }
 
     fn drop_first(&mut self) {
-        let Some(first) = self.events.pop_front() else { return };
-        let digest = digest(&first.draft);
+        self.events.pop_front();
+        let Some(digest) = self.digests.pop_front() else { return };
         if self.known.get(&digest) == Some(&self.dropped) {
             self.known.remove(&digest);
         }

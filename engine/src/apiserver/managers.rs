@@ -55,8 +55,8 @@ impl FieldManagers {
         if !is_tracked(new.kind()) {
             return;
         }
-        let after = fields(&new.to_value());
-        let before = old.map(|old| fields(&old.to_value())).unwrap_or_default();
+        let after = owned_fields(&new.to_value());
+        let before = old.map(|old| owned_fields(&old.to_value())).unwrap_or_default();
         let managers = self.objects.or_default(new.key());
         let gone: Vec<&Name> = before.keys().filter(|path| !after.contains_key(*path)).collect();
         let changed: Vec<&Name> =
@@ -88,8 +88,10 @@ impl FieldManagers {
     }
 }
 
-/// The fields of an object that somebody can own, with their values.
-fn fields(object: &Value) -> Map<Name, Value> {
+/// The fields of an object that somebody can own, with their values: `.spec.replicas`,
+/// `.spec.template.spec.containers[name="app"].image`. What is reported in `status` and what the API server itself sets
+/// is left out.
+pub fn owned_fields(object: &Value) -> Map<Name, Value> {
     const SYSTEM: [&str; 10] = [
         "name",
         "generateName",

@@ -13,9 +13,11 @@ mod json_patch;
 mod managers;
 mod merge;
 mod objects;
+mod preview;
 mod request;
 mod server;
 mod strategic;
+mod templates;
 mod validation;
 mod watch;
 

@@ -1,7 +1,8 @@
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use crate::api::{Kind, Labels, Name, Node, Object, ObjectKey, Pod, Quantity, Uid};
-use crate::sim::{Map, Set};
+use crate::sim::{Index, Key, Map, Set};
 
 /// What the pods on a node ask for together: thousandths of a core, bytes, and how many they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,30 +51,51 @@ impl Usage {
     }
 }
 
+/// By what objects can be found besides their keys; each index costs something with every write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Indexes {
+    /// By node.
+    Nodes,
+    /// And by owner.
+    Owners,
+    /// And by labels.
+    #[default]
+    All,
+}
+
 /// Objects by key, with the indexes that keep a reconcile's cost at what it touches.
 ///
 /// The API server's store and every client's cache are one of these.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
+    indexes: Indexes,
     all: Map<ObjectKey, Object>,
     by_owner: Map<Uid, Owned>,
     /// What names an object as an owner that is not its controller.
     held_by: Map<Uid, Set<ObjectKey>>,
     by_node: Map<Name, OnNode>,
     /// Pods and ReplicaSets that have no controller.
-    orphans: Slots,
+    orphans: Index,
     /// Pods by namespace and labels: a selector is asked once for all pods with the same labels.
-    by_labels: Map<Name, Map<Labels, Slots>>,
+    by_labels: Map<Name, Map<Labels, Index>>,
     /// How many there are of each kind, by its number: most kinds are asked for often and there are none of them.
     counts: Vec<u32>,
+    /// Pods on their way out: mostly there are none, and nobody need look for them.
+    n_terminating: usize,
 }
 
-/// Keys with their objects' slots in `all`: an object that only changes stays in its slot, and no index needs to know.
-type Slots = Map<ObjectKey, u32>;
+/// Puts the slot of a key in `all` into an index. An object that only changes stays in its slot, and no index needs to
+/// know.
+fn add(index: &mut Index, all: &Map<ObjectKey, Object>, key: &ObjectKey, slot: u32) {
+    let order = |other: u32| all.pair(other).map_or(Ordering::Less, |(other, _)| other.cmp(key));
+    if let Err(at) = index.find(key.rank(), &order) {
+        index.insert(at, key.rank(), slot);
+    }
+}
 
 #[derive(Clone, Debug, Default)]
 struct Owned {
-    slots: Slots,
+    slots: Index,
     tally: Tally,
 }
 
@@ -118,7 +140,7 @@ pub struct OnNode {
     pub room: Usage,
     /// What its unfinished pods ask for.
     pub usage: Usage,
-    pods: Slots,
+    pods: Index,
 }
 
 /// What the tally of a pod's controller depends on.
@@ -126,7 +148,15 @@ fn standing(pod: &Pod) -> (bool, bool, bool) {
     (pod.counts_as_terminating(), pod.is_active(), pod.is_ready())
 }
 
+fn is_terminating(object: &Object) -> bool {
+    object.as_pod().is_some_and(|pod| pod.is_terminating())
+}
+
 impl Objects {
+    pub fn indexed(indexes: Indexes) -> Self {
+        Self { indexes, ..Self::default() }
+    }
+
     pub fn get(&self, key: &ObjectKey) -> Option<&Object> {
         self.all.get(key)
     }
@@ -134,6 +164,11 @@ impl Objects {
     /// The key as it is kept here, and the object.
     pub fn entry(&self, key: &ObjectKey) -> Option<(&ObjectKey, &Object)> {
         self.all.get_pair(key)
+    }
+
+    /// Whether any pod is on its way out.
+    pub fn has_terminating(&self) -> bool {
+        self.n_terminating > 0
     }
 
     pub fn pod(&self, key: &ObjectKey) -> Option<&Rc<Pod>> {
@@ -158,17 +193,29 @@ impl Objects {
         all.into_iter().flatten().take_while(move |(key, _)| key.kind == kind).map(|(_, object)| object)
     }
 
+    pub fn n_pods(&self) -> usize {
+        self.counts.get(Kind::Pod as usize).map_or(0, |count| *count as usize)
+    }
+
     pub fn in_namespace<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
         self.of_kind(kind).filter(move |object| object.meta().namespace == *namespace)
     }
 
-    fn in_slots<'a>(&'a self, slots: impl Iterator<Item = &'a u32> + 'a) -> impl Iterator<Item = &'a Object> {
-        slots.filter_map(|slot| self.all.at(*slot))
+    fn in_slots<'a>(&'a self, slots: impl Iterator<Item = u32> + 'a) -> impl Iterator<Item = &'a Object> {
+        slots.filter_map(|slot| self.all.at(slot))
+    }
+
+    /// The objects of a kind that an index holds, with their keys.
+    fn indexed_of<'a>(&'a self, index: &'a Index, kind: Kind) -> impl Iterator<Item = (&'a ObjectKey, &'a Object)> {
+        let first = ObjectKey::first_of(kind).rank();
+        // No key of the kind ranks lower, and all others of its rank come after.
+        let at = index.find(first, &|_| Ordering::Greater).unwrap_or_else(|at| at);
+        index.slots_from(at).filter_map(|slot| self.all.pair(slot)).take_while(move |(key, _)| key.kind == kind)
     }
 
     /// What has this object as its controller.
     pub fn controlled_by(&self, owner: Uid) -> impl Iterator<Item = &Object> {
-        self.by_owner.get(&owner).into_iter().flat_map(|owned| self.in_slots(owned.slots.values()))
+        self.by_owner.get(&owner).into_iter().flat_map(|owned| self.in_slots(owned.slots.slots()))
     }
 
     /// What names this object among its owners, as its controller or not.
@@ -179,18 +226,19 @@ impl Objects {
 
     /// What of a kind has this object as its controller.
     pub fn owned(&self, owner: Uid, kind: Kind) -> impl Iterator<Item = &Object> {
-        let from = ObjectKey::first_of(kind);
-        let owned = self.by_owner.get(&owner).map(|owned| owned.slots.iter_from(from));
-        let slots = owned.into_iter().flatten().take_while(move |(key, _)| key.kind == kind).map(|(_, slot)| slot);
-        self.in_slots(slots)
+        let owned = self.by_owner.get(&owner).map(|owned| self.indexed_of(&owned.slots, kind));
+        owned.into_iter().flatten().map(|(_, object)| object)
     }
 
     /// The pods or ReplicaSets of a namespace that have no controller.
     pub fn orphans<'a>(&'a self, kind: Kind, namespace: &'a Name) -> impl Iterator<Item = &'a Object> {
-        let has_any = !self.orphans.is_empty();
-        let all = has_any.then(|| self.orphans.iter_from(ObjectKey::first_of(kind)));
-        let all = all.into_iter().flatten().take_while(move |(key, _)| key.kind == kind);
-        self.in_slots(all.filter(move |(key, _)| key.namespace == *namespace).map(|(_, slot)| slot))
+        self.all_orphans(kind).filter(move |object| object.meta().namespace == *namespace)
+    }
+
+    /// The pods or ReplicaSets of all namespaces that have no controller.
+    pub fn all_orphans(&self, kind: Kind) -> impl Iterator<Item = &Object> {
+        let all = (!self.orphans.is_empty()).then(|| self.indexed_of(&self.orphans, kind));
+        all.into_iter().flatten().map(|(_, object)| object)
     }
 
     /// The pods of a namespace whose labels a selector takes.
@@ -200,7 +248,7 @@ impl Objects {
         takes: impl Fn(&Labels) -> bool + 'a,
     ) -> impl Iterator<Item = &'a Rc<Pod>> {
         let groups = self.by_labels.get(namespace).into_iter().flat_map(Map::iter);
-        let slots = groups.filter(move |(labels, _)| takes(labels)).flat_map(|(_, slots)| slots.values());
+        let slots = groups.filter(move |(labels, _)| takes(labels)).flat_map(|(_, slots)| slots.slots());
         self.in_slots(slots).filter_map(Object::as_pod)
     }
 
@@ -220,7 +268,7 @@ impl Objects {
     }
 
     pub fn pods_on(&self, node: &str) -> impl Iterator<Item = &Rc<Pod>> {
-        self.by_node.get(node).into_iter().flat_map(|on| self.in_slots(on.pods.values())).filter_map(Object::as_pod)
+        self.by_node.get(node).into_iter().flat_map(|on| self.in_slots(on.pods.slots())).filter_map(Object::as_pod)
     }
 
     /// What the unfinished pods on a node ask for.
@@ -241,6 +289,7 @@ impl Objects {
                 self.counts.resize(key.kind as usize + 1, 0);
             }
             self.counts[key.kind as usize] += 1;
+            self.n_terminating += usize::from(is_terminating(&object));
             self.index_owners(&key, &object, slot);
             self.index_place(&key, &object, slot);
             self.index_labels(&key, &object, slot);
@@ -252,23 +301,27 @@ impl Objects {
     }
 
     pub fn remove(&mut self, key: &ObjectKey) -> Option<Object> {
+        let slot = self.all.slot(key)?;
         let old = self.all.remove(key)?;
         self.counts[key.kind as usize] -= 1;
-        self.unindex_owners(key, &old);
-        self.unindex_place(key, &old);
-        self.unindex_labels(key, &old);
+        self.n_terminating -= usize::from(is_terminating(&old));
+        self.unindex_owners(key, &old, slot);
+        self.unindex_place(key, &old, slot);
+        self.unindex_labels(key, &old, slot);
         Some(old)
     }
 
     /// Brings up to date what an object that changed is found by: mostly nothing.
     fn reindex(&mut self, key: &ObjectKey, old: &Object, new: &Object, slot: u32) {
+        self.n_terminating += usize::from(is_terminating(new));
+        self.n_terminating -= usize::from(is_terminating(old));
         let same_labels = key.kind != Kind::Pod || old.meta().labels == new.meta().labels;
         if !same_labels {
-            self.unindex_labels(key, old);
+            self.unindex_labels(key, old, slot);
             self.index_labels(key, new, slot);
         }
         if old.meta().owner_references != new.meta().owner_references {
-            self.unindex_owners(key, old);
+            self.unindex_owners(key, old, slot);
             self.index_owners(key, new, slot);
         } else if let (Object::Pod(old), Object::Pod(new)) = (old, new)
             && (!same_labels || standing(old) != standing(new))
@@ -284,7 +337,7 @@ impl Objects {
                     && old.spec.node_name == new.spec.node_name
                     && (Rc::ptr_eq(&old.spec, &new.spec) || old.spec == new.spec) => {}
             (Object::Pod(_) | Object::Node(_), _) => {
-                self.unindex_place(key, old);
+                self.unindex_place(key, old, slot);
                 self.index_place(key, new, slot);
             }
             _ => {}
@@ -292,19 +345,20 @@ impl Objects {
     }
 
     fn index_labels(&mut self, key: &ObjectKey, object: &Object, slot: u32) {
-        if key.kind == Kind::Pod {
+        if key.kind == Kind::Pod && self.indexes == Indexes::All {
             let groups = self.by_labels.or_default(key.namespace.clone());
-            groups.or_default(object.meta().labels.clone()).insert(key.clone(), slot);
+            let group = groups.or_default(object.meta().labels.clone());
+            add(group, &self.all, key, slot);
         }
     }
 
-    fn unindex_labels(&mut self, key: &ObjectKey, object: &Object) {
+    fn unindex_labels(&mut self, key: &ObjectKey, object: &Object, slot: u32) {
         let labels = &object.meta().labels;
         if key.kind == Kind::Pod
             && let Some(groups) = self.by_labels.get_mut(&key.namespace)
             && let Some(slots) = groups.get_mut(labels)
         {
-            slots.remove(key);
+            slots.remove_slot(key.rank(), slot);
             if slots.is_empty() {
                 groups.remove(labels);
             }
@@ -312,21 +366,27 @@ impl Objects {
     }
 
     fn index_owners(&mut self, key: &ObjectKey, object: &Object, slot: u32) {
+        if self.indexes < Indexes::Owners {
+            return;
+        }
         for owner in object.meta().owner_references.iter().filter(|owner| !owner.controller) {
             self.held_by.or_default(owner.uid).add(key.clone());
         }
         if let Some(owner) = object.meta().controller() {
             let owned = self.by_owner.or_default(owner.uid);
-            owned.slots.insert(key.clone(), slot);
+            add(&mut owned.slots, &self.all, key, slot);
             if let Object::Pod(pod) = object {
                 owned.tally.count(pod, 1);
             }
         } else if matches!(object, Object::Pod(_) | Object::ReplicaSet(_)) {
-            self.orphans.insert(key.clone(), slot);
+            add(&mut self.orphans, &self.all, key, slot);
         }
     }
 
-    fn unindex_owners(&mut self, key: &ObjectKey, object: &Object) {
+    fn unindex_owners(&mut self, key: &ObjectKey, object: &Object, slot: u32) {
+        if self.indexes < Indexes::Owners {
+            return;
+        }
         for owner in object.meta().owner_references.iter().filter(|owner| !owner.controller) {
             if let Some(held) = self.held_by.get_mut(&owner.uid) {
                 held.remove(key);
@@ -336,11 +396,11 @@ impl Objects {
             }
         }
         let Some(owner) = object.meta().controller() else {
-            self.orphans.remove(key);
+            self.orphans.remove_slot(key.rank(), slot);
             return;
         };
         if let Some(owned) = self.by_owner.get_mut(&owner.uid) {
-            owned.slots.remove(key);
+            owned.slots.remove_slot(key.rank(), slot);
             if let Object::Pod(pod) = object {
                 owned.tally.count(pod, -1);
             }
@@ -354,7 +414,7 @@ impl Objects {
         match object {
             Object::Pod(pod) if pod.is_assigned() => {
                 let on = self.by_node.or_default(pod.spec.node_name.clone());
-                on.pods.insert(key.clone(), slot);
+                add(&mut on.pods, &self.all, key, slot);
                 if !pod.is_finished() {
                     on.usage.add(Usage::of(pod));
                 }
@@ -368,11 +428,11 @@ impl Objects {
         }
     }
 
-    fn unindex_place(&mut self, key: &ObjectKey, object: &Object) {
+    fn unindex_place(&mut self, key: &ObjectKey, object: &Object, slot: u32) {
         match object {
             Object::Pod(pod) if pod.is_assigned() => {
                 if let Some(on) = self.by_node.get_mut(&pod.spec.node_name) {
-                    on.pods.remove(key);
+                    on.pods.remove_slot(key.rank(), slot);
                     if !pod.is_finished() {
                         on.usage.combine(Usage::of(pod), -1);
                     }

@@ -128,3 +128,8 @@ pub enum Effect {
     Deleting,
     Deleted,
 }
+
+impl Effect {
+    pub const ALL: [Effect; 5] =
+        [Effect::Created, Effect::Configured, Effect::Unchanged, Effect::Deleting, Effect::Deleted];
+}

@@ -5,13 +5,14 @@ use serde_json::Value;
 use super::deletion::is_released;
 use super::json_patch::json_patch;
 use super::strategic::strategic_patch;
+use super::templates::{Bound, Prepared};
 use super::{
-    Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, ManagerId, Objects, PatchType, Reason,
-    Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way, validate_create,
-    validate_meta, validate_update,
+    Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, Indexes, ManagerId, Objects, PatchType,
+    Reason, Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way,
+    validate_create, validate_meta, validate_update,
 };
-use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, PodSpec, Text, Timestamp, Uid, set_condition};
-use crate::sim::{Random, Seq, Time};
+use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, Timestamp, Uid, set_condition};
+use crate::sim::{Millis, Random, Seq, Time};
 
 /// Labels of a node that its pods take over.
 const TOPOLOGY_LABELS: [&str; 2] = ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
@@ -19,7 +20,7 @@ const TOPOLOGY_LABELS: [&str; 2] = ["topology.kubernetes.io/region", "topology.k
 pub const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 /// The annotation in which `kubectl apply` remembers what it applied.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The letters of generated names (`apimachinery/pkg/util/rand`, v1.36): no vowels, nothing easily confused.
 const NAME_LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
@@ -40,14 +41,6 @@ pub struct Moment<'a> {
     pub uid: Option<Uid>,
 }
 
-/// A pod's spec as it was given, and what defaulting and admission made of it.
-#[derive(Clone, Debug)]
-struct Prepared {
-    given: Rc<PodSpec>,
-    spec: Rc<PodSpec>,
-    qos_class: Text,
-}
-
 /// The store and the rules by which it changes. Nothing else changes an object.
 #[derive(Clone, Debug, Default)]
 pub struct ApiServer {
@@ -57,11 +50,19 @@ pub struct ApiServer {
     managers: FieldManagers,
     pub events: EventLog,
     prepared: Option<Prepared>,
+    bound: Bound,
+    /// So long after a write every watcher has heard of it; unknown where none is given.
+    pub watch_lag: Option<Millis>,
     /// More pods than this are refused, to keep a page responsive; no limit where none is set.
     pub max_pods: Option<usize>,
 }
 
 impl ApiServer {
+    /// Nobody asks the store for pods by their labels: controllers ask their caches.
+    pub fn new() -> Self {
+        Self { objects: Objects::indexed(Indexes::Owners), ..Self::default() }
+    }
+
     pub fn objects(&self) -> &Objects {
         &self.objects
     }
@@ -156,17 +157,21 @@ impl ApiServer {
             pod.status.qos_class = known.qos_class.clone();
             return ApiError::invalid(key.kind, &key.name, validate_meta(object));
         }
-        apply_defaults(object);
-        if let Object::Pod(pod) = object {
-            self.admit_priority(key, pod)?;
-            admit_pod(Rc::make_mut(pod));
-        }
-        ApiError::invalid(key.kind, &key.name, validate_create(object))?;
+        self.fill_in(key, object)?;
         if let (Object::Pod(pod), Some(given)) = (&*object, given) {
             let (spec, qos_class) = (Rc::clone(&pod.spec), pod.status.qos_class.clone());
             self.prepared = Some(Prepared { given, spec, qos_class });
         }
         Ok(())
+    }
+
+    pub(super) fn fill_in(&self, key: &ObjectKey, object: &mut Object) -> Result<(), ApiError> {
+        apply_defaults(object);
+        if let Object::Pod(pod) = object {
+            self.admit_priority(key, pod)?;
+            admit_pod(Rc::make_mut(pod));
+        }
+        ApiError::invalid(key.kind, &key.name, validate_create(object))
     }
 
     /// What admission makes of a spec depends on the priority classes.
@@ -176,7 +181,7 @@ impl ApiServer {
         }
     }
 
-    fn admit_size(&self, object: &Object) -> Result<(), ApiError> {
+    pub(super) fn admit_size(&self, object: &Object) -> Result<(), ApiError> {
         let Some(limit) = self.max_pods else { return Ok(()) };
         let wanted = match object {
             Object::Deployment(it) => it.spec.wanted(),
@@ -194,25 +199,31 @@ impl ApiServer {
         ApiError::invalid(object.kind(), &object.meta().name, vec![field])
     }
 
-    fn update(&mut self, mut object: Object, by: ManagerId, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
+    fn update(&mut self, object: Object, by: ManagerId, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
         let key = object.key();
         let old = self.live(&key)?.clone();
-        self.check_version(&key, &object, &old)?;
-        check_uid(&key, &object, &old)?;
-        apply_defaults(&mut object);
-        keep_status(&mut object, &old);
-        keep_system_fields(&mut object, &old);
-        number_template(&mut object, Some(&old));
-        ApiError::invalid(key.kind, &key.name, validate_update(&old, &object))?;
-        self.admit_size(&object)?;
+        let object = self.updated(&key, object, &old)?;
         if object == old {
             return Ok(Answer { object: old, outcome: Effect::Unchanged });
         }
-        if spec_differs(&object, &old) {
-            object.meta_mut().generation += 1;
-        }
         self.managers.wrote(by, Some(&old), &object, moment.wall);
         self.finish_write(object, moment)
+    }
+
+    /// The object as an update would store it.
+    pub(super) fn updated(&self, key: &ObjectKey, mut object: Object, old: &Object) -> Result<Object, ApiError> {
+        self.check_version(key, &object, old)?;
+        check_uid(key, &object, old)?;
+        apply_defaults(&mut object);
+        keep_status(&mut object, old);
+        keep_system_fields(&mut object, old);
+        number_template(&mut object, Some(old));
+        ApiError::invalid(key.kind, &key.name, validate_update(old, &object))?;
+        self.admit_size(&object)?;
+        if spec_differs(&object, old) {
+            object.meta_mut().generation += 1;
+        }
+        Ok(object)
     }
 
     /// Writes an object; one whose last finalizer went while it was being deleted goes with it.
@@ -304,8 +315,7 @@ impl ApiServer {
                 bound.metadata.labels.insert(label.into(), value.clone());
             }
         }
-        let spec: &mut PodSpec = Rc::make_mut(&mut bound.spec);
-        spec.node_name = node.clone();
+        bound.spec = self.bound.spec(&bound.spec, node);
         bound.status.nominated_node_name = Name::default();
         set_condition(&mut bound.status.conditions, Condition::new("PodScheduled", true), moment.wall);
         let object = self.write_at(key.clone(), ChangeKind::Modified, Object::Pod(pod), moment);
@@ -361,6 +371,14 @@ impl ApiServer {
         by: ManagerId,
         moment: &mut Moment<'_>,
     ) -> Result<Answer, ApiError> {
+        match self.applied(kind, namespace, value)? {
+            (object, true) => self.update(object, by, moment),
+            (object, false) => self.create(object, by, moment),
+        }
+    }
+
+    /// The object that `kubectl apply` sends, and whether it is there already.
+    pub(super) fn applied(&self, kind: Kind, namespace: &Name, value: &Value) -> Result<(Object, bool), ApiError> {
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
         let key = ObjectKey::new(kind, namespace.clone(), name);
         let new = configuration(value, namespace);
@@ -369,7 +387,7 @@ impl ApiServer {
             let mut object = decode(kind, new)?;
             object.meta_mut().namespace = namespace.clone();
             object.meta_mut().annotations.insert(LAST_APPLIED.into(), applied);
-            return self.create(object, by, moment);
+            return Ok((object, false));
         };
         let last = live.meta().annotations.get(LAST_APPLIED);
         let last = last.and_then(|text| serde_json::from_str::<Value>(text).ok());
@@ -382,7 +400,7 @@ impl ApiServer {
             meta.resource_version = 0;
         }
         meta.annotations.insert(LAST_APPLIED.into(), applied);
-        self.update(object, by, moment)
+        Ok((object, true))
     }
 
     pub(super) fn write(&mut self, kind: ChangeKind, object: Object, moment: &Moment<'_>) -> Object {
@@ -396,7 +414,7 @@ impl ApiServer {
         self.forget_prepared(key.kind);
         let old = self.objects.put(key.clone(), object.clone());
         let (at, cause) = (moment.now, moment.cause);
-        self.log.push(Change { version: self.version, kind, key, object: object.clone(), old, at, cause });
+        self.log_write(Change { version: self.version, kind, key, object: object.clone(), old, at, cause });
         object
     }
 
@@ -416,8 +434,13 @@ impl ApiServer {
             at: moment.now,
             cause: moment.cause,
         };
-        self.log.push(change);
+        self.log_write(change);
         Answer { object, outcome: Effect::Deleted }
+    }
+
+    fn log_write(&mut self, change: Change) {
+        let heard = self.watch_lag.map_or(Time(0), |lag| change.at - lag);
+        self.log.push(change, heard);
     }
 }
 
@@ -472,7 +495,7 @@ fn keep_status(object: &mut Object, from: &Object) {
 }
 
 /// What a manifest says of a status is not for its author to say; nodes report theirs as they join.
-fn drop_status(object: &mut Object) {
+pub(super) fn drop_status(object: &mut Object) {
     macro_rules! drop {
         ($($kind:ident)*) => {
             match object {

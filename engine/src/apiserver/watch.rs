@@ -35,9 +35,15 @@ pub struct WatchLog {
 impl WatchLog {
     /// Writes kept.
     pub const LIMIT: usize = 4_096;
+    /// So many are kept however long ago all watchers have heard of them.
+    pub const HEARD: usize = 256;
 
-    pub fn push(&mut self, change: Change) {
-        if self.changes.len() == Self::LIMIT {
+    /// Adds a write. What was written before `heard` no watcher will ask for any more.
+    pub fn push(&mut self, change: Change, heard: Time) {
+        let is_over = |it: &Self| it.changes.len() >= Self::LIMIT;
+        let is_heard =
+            |it: &Self| it.changes.len() >= Self::HEARD && it.changes.front().is_some_and(|it| it.at < heard);
+        while is_over(self) || is_heard(self) {
             self.changes.pop_front();
         }
         self.changes.push_back(Rc::new(change));

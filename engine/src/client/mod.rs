@@ -4,6 +4,7 @@
 
 mod expectations;
 mod limiter;
+mod logged;
 mod note;
 mod queue;
 mod reconciler;

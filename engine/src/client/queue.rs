@@ -29,8 +29,7 @@ struct Held {
 
 impl WorkQueue {
     /// Base and cap of the back-off after failures (`DefaultTypedControllerRateLimiter`).
-    const BACKOFF_BASE: Millis = Millis(5);
-    const BACKOFF_CAP: Millis = Millis(1_000_000);
+    pub const BACKOFF: (Millis, Millis) = (Millis(5), Millis(1_000_000));
     /// All keys together are tried again 10 times a second, 100 at once.
     const RETRY_INTERVAL: Millis = Millis(100);
     const RETRY_BURST: u32 = 100;
@@ -110,11 +109,11 @@ impl WorkQueue {
         true
     }
 
-    /// Notes a failure and says how long to wait before the next try: the key's own back-off, or the overall limit
-    /// where that is longer.
-    pub fn backoff(&mut self, key: &ObjectKey, now: Time) -> Millis {
+    /// Notes a failure and says how long to wait before the next try: the key's own back-off, from a base on and up to
+    /// a cap, or the overall limit where that is longer.
+    pub fn backoff(&mut self, key: &ObjectKey, (base, cap): (Millis, Millis), now: Time) -> Millis {
         let failures = self.failures.or_default(key.clone());
-        let delay = Self::BACKOFF_BASE.0.checked_shl(*failures).unwrap_or(u64::MAX).min(Self::BACKOFF_CAP.0);
+        let delay = base.0.checked_shl(*failures).unwrap_or(u64::MAX).min(cap.0);
         *failures = (*failures + 1).min(40);
         Millis(delay).max(self.retries.take(now, Self::RETRY_INTERVAL, Self::RETRY_BURST))
     }
@@ -134,8 +133,23 @@ impl WorkQueue {
         self.held.get(key).is_some_and(|held| held.is_running && held.waits.is_some())
     }
 
+    /// The key waits without a delay, or is worked on.
+    pub fn holds(&self, key: &ObjectKey) -> bool {
+        self.held.contains_key(key)
+    }
+
     pub fn delayed(&self) -> impl Iterator<Item = (&ObjectKey, Time)> {
         self.delayed.iter().map(|(key, (at, _))| (key, *at))
+    }
+
+    /// Why a delayed key is to run.
+    pub fn delay_reason(&self, key: &ObjectKey) -> Option<Seq> {
+        self.delayed.get(key).map(|(_, reason)| *reason)
+    }
+
+    /// How often in a row a key's turn has failed.
+    pub fn failures(&self, key: &ObjectKey) -> u32 {
+        self.failures.get(key).copied().unwrap_or(0)
     }
 
     pub fn n_running(&self) -> usize {
@@ -184,18 +198,19 @@ mod tests {
     #[test]
     fn failures_double_the_wait_up_to_a_thousand_seconds() {
         let mut queue = WorkQueue::default();
-        let waits: Vec<u64> = (0..4).map(|_| queue.backoff(&key("a"), Time(0)).0).collect();
+        let waits: Vec<u64> = (0..4).map(|_| queue.backoff(&key("a"), WorkQueue::BACKOFF, Time(0)).0).collect();
         assert_eq!(waits, [5, 10, 20, 40]);
-        let last = (0..60).map(|_| queue.backoff(&key("a"), Time(0)).0).last();
+        let last = (0..60).map(|_| queue.backoff(&key("a"), WorkQueue::BACKOFF, Time(0)).0).last();
         assert_eq!(last, Some(1_000_000));
         queue.forget(&key("a"));
-        assert_eq!(queue.backoff(&key("a"), Time(0)), Millis(5));
+        assert_eq!(queue.backoff(&key("a"), WorkQueue::BACKOFF, Time(0)), Millis(5));
     }
 
     #[test]
     fn many_failing_keys_share_ten_retries_a_second() {
         let mut queue = WorkQueue::default();
-        let waits: Vec<u64> = (0..103).map(|n| queue.backoff(&key(&n.to_string()), Time(0)).0).collect();
+        let waits: Vec<u64> =
+            (0..103).map(|n| queue.backoff(&key(&n.to_string()), WorkQueue::BACKOFF, Time(0)).0).collect();
         assert_eq!(waits[..100], [5; 100]);
         assert_eq!(waits[100..], [100, 200, 300]);
     }

@@ -1,4 +1,4 @@
-use super::{Expectations, Facts, NodeRuntime, RuntimeCall};
+use super::{Expectations, Facts, NodeRuntime, RuntimeCall, WorkQueue};
 use crate::api::{Object, ObjectKey, Timestamp};
 use crate::apiserver::{Answer, ApiError, Change, EventDraft, Objects, Request};
 use crate::sim::{Millis, Slots, Time};
@@ -79,6 +79,11 @@ pub trait Reconciler: Clone + 'static {
         0
     }
 
+    /// Base and cap of the back-off after failures of a key.
+    fn backoff(&self, _key: &ObjectKey) -> (Millis, Millis) {
+        WorkQueue::BACKOFF
+    }
+
     fn start(&mut self, key: &ObjectKey) -> Self::State;
 
     /// The next step of a key's turn. `outcomes` answers the actions of the step before, in their order.
@@ -100,6 +105,7 @@ pub trait Reconciler: Clone + 'static {
 pub trait Turns {
     fn concerns(&mut self, change: &Change, cache: &Objects, now: Time) -> Vec<Wakeup>;
     fn rank(&self, key: &ObjectKey, cache: &Objects, now: Time) -> i64;
+    fn backoff(&self, key: &ObjectKey) -> (Millis, Millis);
     /// Begins a turn and returns its number.
     fn begin(&mut self, key: &ObjectKey) -> u32;
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: u32, outcomes: Vec<Outcome>) -> Stepped;
@@ -122,6 +128,10 @@ impl<R: Reconciler> Turns for Runner<R> {
 
     fn rank(&self, key: &ObjectKey, cache: &Objects, now: Time) -> i64 {
         self.reconciler.rank(key, cache, now)
+    }
+
+    fn backoff(&self, key: &ObjectKey) -> (Millis, Millis) {
+        self.reconciler.backoff(key)
     }
 
     fn begin(&mut self, key: &ObjectKey) -> u32 {

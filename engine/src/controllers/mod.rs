@@ -5,7 +5,7 @@ pub mod deployment;
 pub mod disruption;
 pub mod endpointslice;
 pub mod garbage_collector;
-mod history;
+pub(crate) mod history;
 pub mod job;
 pub mod kubelet;
 pub mod namespace;

@@ -92,6 +92,9 @@ impl Scripted for PodCollector {
 /// Pods on their way out that nobody will confirm: on nodes that are down and out of service (`gcTerminating`), and
 /// those that never had a node (`gcUnscheduledTerminating`).
 fn stuck(cache: &Objects) -> Vec<Rc<Pod>> {
+    if !cache.has_terminating() {
+        return Vec::new();
+    }
     let out_of_service =
         |node: &Node| node.readiness() != "True" && node.spec.taints.iter().any(|taint| taint.key == OUT_OF_SERVICE);
     let nodes = cache.nodes().filter(|(node, _)| out_of_service(node));

@@ -5,6 +5,7 @@
 mod dict;
 mod digest;
 mod index;
+mod log;
 mod map;
 mod queue;
 mod random;
@@ -15,6 +16,8 @@ mod trace;
 
 pub use dict::*;
 pub use digest::*;
+pub use index::Index;
+pub use log::*;
 pub use map::{Key, Map, Set};
 pub use queue::*;
 pub use random::*;

@@ -1,9 +1,10 @@
 use std::collections::VecDeque;
 use std::hash::Hash;
+use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Time, TraceDigest};
+use super::{Log, LogReader, Logged, Place, Time, TraceDigest};
 
 /// The number of a trace event, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -23,13 +24,82 @@ pub struct TraceEvent<P> {
     pub what: P,
 }
 
+/// The newest events of one sort, in order. They are written down, so that an event that is dropped, long after anybody
+/// last looked at it, need not be looked at again.
+#[derive(Clone, Debug, Default)]
+struct Ring {
+    places: VecDeque<(Seq, Place)>,
+    /// So many events lie in one log; those of the first may have been dropped in part.
+    logs: VecDeque<Log>,
+    dropped: usize,
+}
+
+impl Ring {
+    /// Events of a log.
+    const CHUNK: usize = 250;
+
+    fn log_of(&self, index: usize) -> usize {
+        (self.dropped + index) / Self::CHUNK - self.dropped / Self::CHUNK
+    }
+
+    fn push<P: Logged>(&mut self, event: &TraceEvent<P>, limit: usize) {
+        if self.places.len() == limit {
+            self.drop_first();
+        }
+        let at = self.log_of(self.places.len());
+        if at >= self.logs.len() {
+            self.logs.push_back(Log::default());
+        }
+        let Some(log) = self.logs.get_mut(at) else { return };
+        self.places.push_back((event.seq, log.end()));
+        log.number(event.seq.0 - event.root.0);
+        log.number(event.cause.map_or(0, |cause| event.seq.0 - cause.0));
+        log.number(event.at.0);
+        event.what.write(log);
+    }
+
+    fn drop_first(&mut self) {
+        self.places.pop_front();
+        self.dropped += 1;
+        if self.dropped.is_multiple_of(Self::CHUNK)
+            && let Some(mut log) = self.logs.pop_front()
+        {
+            log.clear();
+            self.logs.push_back(log);
+        }
+    }
+
+    fn find(&self, seq: Seq) -> Option<usize> {
+        self.places.binary_search_by_key(&seq, |(seq, _)| *seq).ok()
+    }
+
+    fn reader(&self, index: usize) -> Option<(Seq, LogReader<'_>)> {
+        let (seq, place) = *self.places.get(index)?;
+        Some((seq, self.logs.get(self.log_of(index))?.read_from(place)))
+    }
+
+    fn root(&self, index: usize) -> Option<Seq> {
+        let (seq, mut from) = self.reader(index)?;
+        Some(Seq(seq.0 - from.number()))
+    }
+
+    fn read<P: Logged>(&self, index: usize, is_background: bool) -> Option<TraceEvent<P>> {
+        let (seq, mut from) = self.reader(index)?;
+        let root = Seq(seq.0 - from.number());
+        let cause = Some(from.number()).filter(|back| *back > 0).map(|back| Seq(seq.0 - back));
+        let at = Time(from.number());
+        Some(TraceEvent { seq, at, cause, root, is_background, what: P::read(&mut from) })
+    }
+}
+
 /// Everything that happened, the newest part of it kept.
 ///
 /// Background events have a ring of their own, so that heartbeats never push out what a person looks for.
 #[derive(Clone, Debug)]
 pub struct Trace<P> {
-    kept: VecDeque<TraceEvent<P>>,
-    background: VecDeque<TraceEvent<P>>,
+    kept: Ring,
+    background: Ring,
+    of: PhantomData<P>,
     last: u64,
     visible: u64,
     digest: TraceDigest,
@@ -40,8 +110,9 @@ pub struct Trace<P> {
 impl<P> Default for Trace<P> {
     fn default() -> Self {
         Self {
-            kept: VecDeque::new(),
-            background: VecDeque::new(),
+            kept: Ring::default(),
+            background: Ring::default(),
+            of: PhantomData,
             last: 0,
             visible: 0,
             digest: TraceDigest::default(),
@@ -50,7 +121,7 @@ impl<P> Default for Trace<P> {
     }
 }
 
-impl<P: Hash> Trace<P> {
+impl<P: Hash + Logged> Trace<P> {
     /// Events kept for reading; older ones are dropped, the digest still covers them.
     pub const LIMIT: usize = 20_000;
     pub const BACKGROUND_LIMIT: usize = 2_000;
@@ -71,10 +142,7 @@ impl<P: Hash> Trace<P> {
             self.visible += 1;
             (&mut self.kept, Self::LIMIT)
         };
-        if ring.len() == limit {
-            ring.pop_front();
-        }
-        ring.push_back(event);
+        ring.push(&event, limit);
         seq
     }
 
@@ -98,21 +166,26 @@ impl<P: Hash> Trace<P> {
         root.copied().filter(|_| is_known && seq.0 > 0).unwrap_or(seq)
     }
 
-    pub fn get(&self, seq: Seq) -> Option<&TraceEvent<P>> {
-        let find = |ring: &VecDeque<TraceEvent<P>>| ring.binary_search_by_key(&seq, |event| event.seq).ok();
-        find(&self.kept)
-            .map(|index| &self.kept[index])
-            .or_else(|| find(&self.background).map(|index| &self.background[index]))
+    pub fn get(&self, seq: Seq) -> Option<TraceEvent<P>> {
+        let kept = self.kept.find(seq).and_then(|index| self.kept.read(index, false));
+        kept.or_else(|| self.background.read(self.background.find(seq)?, true))
+    }
+
+    /// The event that an event's chain of causes begins with, while the event is kept.
+    pub fn root(&self, seq: Seq) -> Option<Seq> {
+        let root = |ring: &Ring| ring.root(ring.find(seq)?);
+        root(&self.kept).or_else(|| root(&self.background))
     }
 
     /// The kept events that are not background, oldest first.
-    pub fn events(&self) -> impl DoubleEndedIterator<Item = &TraceEvent<P>> {
-        self.kept.iter()
+    pub fn events(&self) -> impl DoubleEndedIterator<Item = TraceEvent<P>> {
+        (0..self.kept.places.len()).filter_map(|index| self.kept.read(index, false))
     }
 
     /// All kept events, in order.
-    pub fn all_events(&self) -> impl Iterator<Item = &TraceEvent<P>> {
-        let (mut kept, mut background) = (self.kept.iter().peekable(), self.background.iter().peekable());
+    pub fn all_events(&self) -> impl Iterator<Item = TraceEvent<P>> {
+        let background = (0..self.background.places.len()).filter_map(|index| self.background.read(index, true));
+        let (mut kept, mut background) = (self.events().peekable(), background.peekable());
         std::iter::from_fn(move || match (kept.peek(), background.peek()) {
             (Some(a), Some(b)) if a.seq < b.seq => kept.next(),
             (_, Some(_)) => background.next(),
@@ -120,8 +193,8 @@ impl<P: Hash> Trace<P> {
         })
     }
 
-    pub fn last(&self) -> Option<&TraceEvent<P>> {
-        self.kept.back()
+    pub fn last(&self) -> Option<TraceEvent<P>> {
+        self.kept.read(self.kept.places.len().checked_sub(1)?, false)
     }
 
     pub fn last_seq(&self) -> Seq {
@@ -143,6 +216,40 @@ impl<P: Hash> Trace<P> {
 mod tests {
     use super::*;
 
+    impl Logged for &'static str {
+        fn write(&self, log: &mut Log) {
+            log.word(self);
+        }
+
+        fn read(from: &mut LogReader<'_>) -> Self {
+            from.word()
+        }
+    }
+
+    impl Logged for u64 {
+        fn write(&self, log: &mut Log) {
+            log.number(*self);
+        }
+
+        fn read(from: &mut LogReader<'_>) -> Self {
+            from.number()
+        }
+    }
+
+    #[test]
+    fn the_newest_events_are_kept_and_older_ones_dropped_one_by_one() {
+        let mut trace = Trace::default();
+        let limit = Trace::<u64>::BACKGROUND_LIMIT as u64;
+        for number in 1..=3 * limit {
+            trace.record(Time(number), None, true, number * 1_000);
+            let (first, last) = (number.saturating_sub(limit) + 1, trace.get(Seq(number)));
+            assert_eq!(last.map(|event| event.what), Some(number * 1_000));
+            assert_eq!(trace.get(Seq(first)).map(|event| event.what), Some(first * 1_000));
+            assert_eq!(trace.get(Seq(first - 1)), None);
+        }
+        assert!(trace.all_events().map(|event| event.what).eq((2 * limit + 1..=3 * limit).map(|it| it * 1_000)));
+    }
+
     #[test]
     fn every_event_knows_the_root_of_its_chain() {
         let mut trace = Trace::default();
@@ -161,10 +268,10 @@ mod tests {
     #[test]
     fn the_digest_depends_on_order() {
         let (mut a, mut b) = (Trace::default(), Trace::default());
-        a.record(Time(0), None, false, 1);
-        a.record(Time(0), None, false, 2);
-        b.record(Time(0), None, false, 2);
-        b.record(Time(0), None, false, 1);
+        a.record(Time(0), None, false, 1_u64);
+        a.record(Time(0), None, false, 2_u64);
+        b.record(Time(0), None, false, 2_u64);
+        b.record(Time(0), None, false, 1_u64);
         assert_ne!(a.digest(), b.digest());
     }
 }

@@ -92,9 +92,9 @@ fn step(simulation: &Simulation, newest: &Cell) -> Option<Cell> {
     let mut seq: Seq = newest.seq;
     loop {
         seq = simulation.trace().get(seq)?.cause?;
-        match &simulation.trace().get(seq)?.what {
-            What::Reached { phase: TurnPhase::Act, facts, .. } if !replicaset::is_report(facts) => {
-                return Some(Cell { seq, facts: facts.clone(), answer: None });
+        match simulation.trace().get(seq)?.what {
+            What::Reached { phase: TurnPhase::Act, facts, .. } if !replicaset::is_report(&facts) => {
+                return Some(Cell { seq, facts, answer: None });
             }
             What::Reached { phase: TurnPhase::Act, .. } => {}
             _ => return None,

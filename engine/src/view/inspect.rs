@@ -2,23 +2,22 @@
 
 use super::causes::why;
 use super::compare::{daemon_set, endpoint_slice, job, pod, service, stateful_set};
+use super::conditions::conditions;
+use super::kin::kin;
 use super::map::faults;
 use super::programs::programs;
 use super::words::age;
 use super::workloads::is_own;
-use super::{CompareRow, ConditionRow, Edit, Inspection, ObjectEvent, Phrase, RunningContainer, to_yaml};
+use super::{CompareRow, Edit, Inspection, ObjectEvent, Phrase, RunningContainer, yaml};
 use crate::api::{
-    Condition, Container, ContainerState, ContainerStatus, Deployment, Kind, Name, Node, Object, ObjectKey, Pod,
-    PodDisruptionBudget, ReplicaSet, ResourceQuota, Support, condition,
+    Container, ContainerState, ContainerStatus, Deployment, Kind, Node, Object, ObjectKey, Pod, PodDisruptionBudget,
+    ReplicaSet, ResourceQuota, Support, condition,
 };
 use crate::controllers::deployment::rolling::max_unavailable;
-use crate::sim::sort_by;
 use crate::world::Simulation;
 
 /// Events shown about one object.
 const MAX_EVENTS: usize = 20;
-/// Owned objects listed.
-const MAX_OWNED: usize = 50;
 
 /// An object, spec beside status; nothing when it is gone.
 pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
@@ -40,24 +39,16 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
         _ => (Vec::new(), stored(key.kind)),
     };
     let meta = object.meta();
-    let owner = meta.controller().and_then(|owner| {
-        let kind = Kind::by_name(&owner.kind)?;
-        let namespace = if kind.is_namespaced() { meta.namespace.clone() } else { Name::default() };
-        Some(ObjectKey::new(kind, namespace, owner.name.clone()))
-    });
-    let mut owns: Vec<ObjectKey> = objects.controlled_by(meta.uid).map(Object::key).collect();
-    sort_by(&mut owns, |a, b| a.name.cmp(&b.name));
-    owns.truncate(MAX_OWNED);
     Some(Inspection {
         title: format!("{} {}", key.kind.name(), key.name),
         rows,
         verdict,
         why: simulation.origin(key).map(|seq| why(simulation, seq.0)).unwrap_or_default(),
-        conditions: conditions(object),
-        owner: owner.filter(|owner| objects.get(owner).is_some()),
-        owns,
+        conditions: conditions(object, simulation.wall_millis()),
+        kin: kin(simulation, object),
         events: events(simulation, key),
-        yaml: to_yaml(&object.to_value()),
+        yaml: yaml(simulation, key, false).unwrap_or_default(),
+        gone: None,
         can_delete: !matches!(key.kind, Kind::Node | Kind::Lease) && is_own(key),
         resource_version: meta.resource_version,
         faults: object
@@ -81,6 +72,8 @@ fn events(simulation: &Simulation, key: &ObjectKey) -> Vec<ObjectEvent> {
             reason: event.draft.reason.into(),
             message: event.draft.message.clone(),
             count: event.count,
+            over: if event.count > 1 { age(event.last.since(event.first).0) } else { String::new() },
+            seq: event.seq.0,
         })
         .collect();
     all.split_off(all.len().saturating_sub(MAX_EVENTS))
@@ -151,6 +144,9 @@ fn deployment(it: &Deployment) -> (Vec<CompareRow>, Phrase) {
     let old = status.replicas - status.updated_replicas;
     let is = if old > 0 { format!("{} of older", pods_word(old)) } else { "same".into() };
     rows.extend(image_rows(&it.spec.template.spec.containers, &is, old > 0));
+    let rollout = if it.spec.paused { "paused" } else { "goes on" };
+    let paused = fact("paused", it.spec.paused.to_string(), rollout, false);
+    rows.push(CompareRow { edit: Some(Edit::Paused(it.spec.paused)), ..paused });
     let generation = it.metadata.generation;
     rows.push(fact(
         "generation",
@@ -278,31 +274,4 @@ fn stored(kind: Kind) -> Phrase {
             format!("**Not simulated.** The {} is stored and shown; no loop acts on it.", kind.name()).into()
         }
     }
-}
-
-fn conditions(object: &Object) -> Vec<ConditionRow> {
-    let all: &[Condition] = match object {
-        Object::Deployment(it) => &it.status.conditions,
-        Object::ReplicaSet(it) => &it.status.conditions,
-        Object::StatefulSet(it) => &it.status.conditions,
-        Object::Job(it) => &it.status.conditions,
-        Object::Pod(it) => &it.status.conditions,
-        Object::Node(it) => &it.status.conditions,
-        Object::Namespace(it) => &it.status.conditions,
-        Object::PodDisruptionBudget(it) => &it.status.conditions,
-        _ => &[],
-    };
-    let is_bad_when_true = |kind: &str| {
-        kind.ends_with("Pressure")
-            || matches!(kind, "ReplicaFailure" | "DisruptionTarget" | "Failed" | "FailureTarget" | "Suspended")
-    };
-    all.iter()
-        .map(|condition| ConditionRow {
-            kind: condition.kind.to_string(),
-            status: condition.status.to_string(),
-            reason: condition.reason.to_string(),
-            message: condition.message.to_string(),
-            is_good: condition.is_true() != is_bad_when_true(&condition.kind),
-        })
-        .collect()
 }

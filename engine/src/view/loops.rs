@@ -1,7 +1,7 @@
 //! The loops as rows, the sentence of now, the API server's bar.
 
 use super::words::{as_cause, describe, loop_name, short};
-use super::{Chip, ChipState, LoopId, LoopRow, NowLine, Phase, PhaseCell, StoreView};
+use super::{CacheLag, Chip, ChipState, Countdown, LoopId, LoopRow, NowLine, Phase, PhaseCell, StoreView};
 use crate::api::{Kind, ObjectKey};
 use crate::client::{LoopIndex, TurnPhase, What};
 use crate::sim::{Time, sort_by};
@@ -19,6 +19,7 @@ const RECENT_MS: u64 = 2_000;
 
 pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
     let newest = simulation.trace().last().and_then(|event| actor(&event.what));
+    let lags = lags(simulation);
     let kubelets = simulation.processes().iter().filter(|it| matches!(it.kind, ProcessKind::Kubelet(_))).count();
     let mut n_kubelets = 0;
     let rows = simulation.loops().iter().enumerate().filter_map(|(index, it)| {
@@ -34,7 +35,7 @@ pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
             return None;
         }
         let id = LoopIndex(u32::try_from(index).ok()?);
-        Some(loop_row(simulation, id, it, process.is_up, newest == Some(id)))
+        Some(loop_row(simulation, id, it, lags.get(it.process).copied().unwrap_or_default(), newest == Some(id)))
     });
     let mut rows: Vec<LoopRow> = rows.collect();
     // In the order in which work flows; those that watch over the rest come last.
@@ -44,7 +45,7 @@ pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
 }
 
 /// Loops that have a row once they had something to do.
-fn is_extra(name: &str) -> bool {
+pub fn is_extra(name: &str) -> bool {
     matches!(name, "StatefulSet" | "DaemonSet" | "Job" | "Finished Jobs" | "EndpointSlice" | "Pod collector")
 }
 
@@ -62,7 +63,25 @@ fn actor(what: &What) -> Option<LoopIndex> {
     }
 }
 
-fn loop_row(simulation: &Simulation, id: LoopIndex, it: &Loop, is_up: bool, is_current: bool) -> LoopRow {
+/// How far each process's cache is behind. A cache that is told of everything it watches is as new as the store, even
+/// where the newest writes were none of its business: a watch's bookmarks say so.
+fn lags(simulation: &Simulation) -> Vec<CacheLag> {
+    let store = simulation.api().version();
+    let all = simulation.processes().iter().map(|it| {
+        let seen = if it.is_cut { it.version } else { store };
+        CacheLag { seen, store, behind: 0, is_cut: it.is_cut }
+    });
+    let mut lags: Vec<CacheLag> = all.collect();
+    for (process, change) in simulation.deliveries() {
+        if let Some(lag) = lags.get_mut(process) {
+            (lag.seen, lag.behind) = (change.version.saturating_sub(1), lag.behind + 1);
+        }
+    }
+    lags
+}
+
+fn loop_row(simulation: &Simulation, id: LoopIndex, it: &Loop, cache: CacheLag, is_current: bool) -> LoopRow {
+    let is_up = simulation.processes()[it.process].is_up;
     let shown = it.shown.as_ref().and_then(|key| it.active.get(key)).filter(|turn| !turn.is_background);
     let any = || it.active.values().find(|turn| !turn.is_background && turn.phase.is_some());
     let lit = shown.or_else(any).and_then(|turn| turn.phase).map(|phase| match phase {
@@ -70,7 +89,7 @@ fn loop_row(simulation: &Simulation, id: LoopIndex, it: &Loop, is_up: bool, is_c
         TurnPhase::Diff => Phase::Diff,
         TurnPhase::Act => Phase::Act,
     });
-    let (queue, more) = chips(it);
+    let (queue, more) = chips(simulation, it);
     let is_in_flight = shown.is_some_and(|turn| turn.awaiting > 0);
     let cell = |phase: TurnPhase| {
         it.cells[phase as usize].as_ref().map(|cell| phase_cell(cell, is_in_flight && phase == TurnPhase::Act))
@@ -79,6 +98,8 @@ fn loop_row(simulation: &Simulation, id: LoopIndex, it: &Loop, is_up: bool, is_c
         id: LoopId(id.0),
         name: it.name.to_string(),
         waits: waits(simulation.now(), it, is_up),
+        watches: watches(&it.name),
+        cache,
         queue,
         more,
         cells: [cell(TurnPhase::Observe), cell(TurnPhase::Diff), cell(TurnPhase::Act)],
@@ -122,20 +143,60 @@ fn chip_text(key: &ObjectKey) -> String {
     format!("{stem}{tail}")
 }
 
-fn chips(it: &Loop) -> (Vec<Chip>, usize) {
-    let chip = |key: &ObjectKey, state| Chip { text: chip_text(key), state };
+fn chips(simulation: &Simulation, it: &Loop) -> (Vec<Chip>, usize) {
+    let chip = |key: &ObjectKey, state| Chip { text: chip_text(key), state, left: None, wait: String::new() };
     let is_heartbeat = |key: &&ObjectKey| !it.active.get(*key).is_some_and(|turn| turn.is_background);
-    let running = it.active.keys().filter(is_heartbeat).map(|key| {
-        let state = if it.queue.runs_again(key) { ChipState::Dirty } else { ChipState::Running };
+    let running = it.active.iter().filter(|(key, _)| is_heartbeat(key)).map(|(key, turn)| {
+        let state = match (it.queue.runs_again(key), turn.awaiting > 0) {
+            (true, _) => ChipState::Dirty,
+            (_, true) => ChipState::InFlight,
+            _ => ChipState::Running,
+        };
         chip(key, state)
     });
     let waiting = it.queue.waiting().map(|key| chip(key, ChipState::Waiting));
-    let is_shown = |key: &ObjectKey| it.active.keys().chain(it.queue.waiting()).any(|shown| shown == key);
-    let delayed = it.queue.delayed().filter(|(key, _)| !is_shown(key)).map(|(key, _)| chip(key, ChipState::Delayed));
-    let mut all: Vec<Chip> = running.chain(waiting).chain(delayed).collect();
-    let more = all.len().saturating_sub(MAX_CHIPS);
+    let mut delayed: Vec<(&ObjectKey, Time)> = it.queue.delayed().filter(|(key, _)| !it.queue.holds(key)).collect();
+    sort_by(&mut delayed, |a, b| a.1.cmp(&b.1));
+    let n = it.active.len() + it.queue.waiting().count() + delayed.len();
+    let delayed = delayed.iter().take(MAX_CHIPS).map(|(key, at)| delayed_chip(simulation, it, key, *at));
+    let mut all: Vec<Chip> = running.chain(waiting).chain(delayed).take(MAX_CHIPS).collect();
+    let hidden = it.active.keys().filter(|key| !is_heartbeat(key)).count();
+    let more = (n - hidden).saturating_sub(MAX_CHIPS);
     all.truncate(MAX_CHIPS);
     (all, more)
+}
+
+/// A key that waits for its time: how long still, of how long in all.
+fn delayed_chip(simulation: &Simulation, it: &Loop, key: &ObjectKey, at: Time) -> Chip {
+    let left = at.since(simulation.now()).0;
+    let asked = it.queue.delay_reason(key).and_then(|seq| simulation.trace().get(seq)).map(|event| event.at);
+    let total = asked.map_or(left, |asked| at.since(asked).0).max(left);
+    let round = |ms: u64| if ms < 1_000 { ms } else { ms / 100 * 100 };
+    let state = if it.queue.failures(key) > 0 { ChipState::BackOff } else { ChipState::Delayed };
+    let left_ms = round(left);
+    Chip { text: chip_text(key), state, left: Some(Countdown { left_ms, total_ms: total }), wait: seconds(left_ms) }
+}
+
+/// What brings a loop its work, as far as it is simulated.
+fn watches(name: &str) -> &'static str {
+    match name {
+        "Deployment" => "deployments, replicasets, pods",
+        "ReplicaSet" => "replicasets, pods",
+        "StatefulSet" => "statefulsets, pods",
+        "DaemonSet" => "daemonsets, pods, nodes",
+        "Job" => "jobs, pods",
+        "Finished Jobs" => "jobs",
+        "EndpointSlice" => "services, endpointslices, pods",
+        "Node lifecycle" => "nodes, leases, pods",
+        "Taint eviction" => "nodes, pods",
+        "Garbage collector" => "every kind",
+        "Namespaces" => "namespaces",
+        "Disruption budgets" => "poddisruptionbudgets, pods",
+        "Resource quotas" => "resourcequotas, pods",
+        "Pod collector" => "pods, nodes",
+        "Scheduler" => "pods, nodes",
+        _ => "its node's pods, its node, its lease",
+    }
 }
 
 fn waits(now: Time, it: &Loop, is_up: bool) -> String {
@@ -155,12 +216,21 @@ fn waits(now: Time, it: &Loop, is_up: bool) -> String {
     }
 }
 
-fn seconds(ms: u64) -> String {
+pub fn seconds(ms: u64) -> String {
     match ms {
         0..=999 => format!("{ms} ms"),
         1000..=9_999 => format!("{}.{} s", ms / 1000, ms / 100 % 10),
         _ => format!("{} s", ms / 1000),
     }
+}
+
+/// The newest act that is no heartbeat: its trace event, the loop, and the object whose turn it is.
+pub fn newest_act(simulation: &Simulation) -> Option<(u64, LoopId, ObjectKey)> {
+    let acts = simulation.loops().iter().enumerate().filter_map(|(index, it)| {
+        let act = it.cells[TurnPhase::Act as usize].as_ref()?;
+        Some((act.seq.0, LoopId(u32::try_from(index).ok()?), it.shown.clone()?))
+    });
+    acts.reduce(|a, b| if b.0 > a.0 { b } else { a })
 }
 
 /// What the newest event says, and what it follows from.

@@ -1,7 +1,10 @@
 //! Where the pods are.
 
+use super::crowd::{Tally, crowd, pod_row};
 use super::pods::row;
-use super::{Capacity, Counts, MapView, NodeCard, NodeClass, NodeFaults, PodRow};
+use super::{
+    Capacity, Counts, Crowd, Listing, MapLook, MapView, NodeCard, NodeClass, NodeFaults, PodRow, owners, truth,
+};
 use crate::api::{Kind, MicroTime, Name, Node, Object, ObjectKey, Pod, condition};
 use crate::apiserver::Verb;
 use crate::sim::sort_by;
@@ -13,20 +16,39 @@ pub const CROWD_FROM: usize = 150;
 /// Past this a heartbeat is late, in ms: they come every 10 s.
 const LATE_MS: i64 = 12_000;
 
-pub fn map(simulation: &Simulation) -> MapView {
+pub fn map(simulation: &Simulation, look: MapLook) -> MapView {
+    let is_crowd = is_crowd(simulation);
+    if is_crowd && look == MapLook::default() {
+        return crowded(simulation);
+    }
+    let mut map = spread(simulation, look);
+    if is_crowd {
+        shrink(&mut map);
+        (map.nodes, map.unscheduled) = (Vec::new(), Vec::new());
+    }
+    map
+}
+
+/// Adds the bare shapes of what is told in words.
+fn shrink(map: &mut MapView) {
+    map.crowd = Crowd::of(&map.nodes, &map.unscheduled);
+    map.is_crowd = true;
+}
+
+/// All pods in words, however many.
+fn spread(simulation: &Simulation, look: MapLook) -> MapView {
     let objects = simulation.api().objects();
     let arriving = arriving(simulation);
-    let is_crowd = objects.of_kind(Kind::Pod).nth(CROWD_FROM - 1).is_some();
-    let mut nodes: Vec<NodeCard> =
-        objects.of_kind(Kind::Node).filter_map(Object::as_node).map(|node| card(simulation, node, is_crowd)).collect();
-    sort_by(&mut nodes, |a, b| natural(&a.key.name).cmp(&natural(&b.key.name)));
+    let all = objects.of_kind(Kind::Node).filter_map(Object::as_node);
+    let mut nodes: Vec<NodeCard> = all.map(|node| card(simulation, node, look.truth)).collect();
+    sort_by(&mut nodes, |a, b| node_order(&a.key.name).cmp(&node_order(&b.key.name)));
     let is_homeless = |pod: &&std::rc::Rc<Pod>| {
         !pod.is_assigned() || objects.get(&ObjectKey::node(pod.spec.node_name.clone())).is_none()
     };
     let mut unscheduled: Vec<PodRow> = Vec::new();
     let mut message = None;
     for pod in objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(is_homeless) {
-        let mut row = row(simulation, pod, None, is_crowd);
+        let mut row = row(simulation, pod, None, false);
         row.arriving_at = arriving.iter().find(|(key, _)| *key == row.key).map(|(_, node)| node.to_string());
         let scheduled = condition(&pod.status.conditions, "PodScheduled");
         if pod.is_assigned() {
@@ -37,21 +59,67 @@ pub fn map(simulation: &Simulation) -> MapView {
         unscheduled.push(row);
     }
     by_name(&mut unscheduled);
+    if look.by_owner {
+        let placed = nodes.into_iter().flat_map(|node| node.pods);
+        nodes = owners::group(simulation, placed.chain(std::mem::take(&mut unscheduled)).collect());
+        message = None;
+    }
     let all = || nodes.iter().flat_map(|node| &node.pods).chain(&unscheduled);
     let (n_pods, counts) = (all().count(), count(all()));
-    MapView { nodes, unscheduled, unscheduled_message: message, n_pods, counts, is_crowd }
+    let (is_crowd, crowd) = (false, Crowd::default());
+    MapView { nodes, unscheduled, unscheduled_message: message, n_pods, counts, is_crowd, crowd }
 }
 
-fn count<'a>(rows: impl Iterator<Item = &'a PodRow>) -> Counts {
-    let mut counts: Counts = Vec::new();
-    for row in rows {
-        match counts.iter_mut().find(|(class, _)| *class == row.class) {
-            Some((_, n)) => *n += 1,
-            None => counts.push((row.class, 1)),
+pub fn is_crowd(simulation: &Simulation) -> bool {
+    simulation.api().objects().of_kind(Kind::Pod).nth(CROWD_FROM - 1).is_some()
+}
+
+fn crowded(simulation: &Simulation) -> MapView {
+    let (crowd, unscheduled_message) = crowd(simulation);
+    let (n_pods, counts) = (crowd.n_pods(), crowd.counts());
+    let (nodes, unscheduled) = (Vec::new(), Vec::new());
+    MapView { nodes, unscheduled, unscheduled_message, n_pods, counts, is_crowd: true, crowd }
+}
+
+/// A crowd with some of its pods in words: of those that are listed `n` after the first `from`. Also returns how many are
+/// listed in all.
+pub fn listed(simulation: &Simulation, look: MapLook, list: &Listing, from: usize, n: usize) -> (MapView, usize) {
+    if look == MapLook::default() && list.is_plain() {
+        let map = page(simulation, from, n);
+        let all = map.n_pods;
+        return (map, all);
+    }
+    let mut map = spread(simulation, look);
+    shrink(&mut map);
+    let all = list.cut(&mut map, from, n);
+    (map, all)
+}
+
+/// A crowd with some of its pods in words: `n` of them after the first `from`, on the nodes that they are on.
+pub fn page(simulation: &Simulation, from: usize, n: usize) -> MapView {
+    let mut map = crowded(simulation);
+    let mut range = from..from + n;
+    for flock in &map.crowd.flocks {
+        let here = range.start.min(flock.pods.len())..range.end.min(flock.pods.len());
+        range = range.start - here.start..range.end - here.end;
+        if here.is_empty() {
+            continue;
+        }
+        let node = flock.key.as_ref().and_then(|key| simulation.api().objects().get(key)?.as_node());
+        let shown = flock.pods.get(here).unwrap_or_default();
+        let rows = shown.iter().filter_map(|dot| pod_row(simulation, dot.uid)).collect();
+        match node {
+            Some(node) => map.nodes.push(NodeCard { pods: rows, ..bare_card(simulation, node) }),
+            None => map.unscheduled = rows,
         }
     }
-    sort_by(&mut counts, |a, b| b.0.cmp(&a.0));
-    counts
+    map
+}
+
+pub(super) fn count<'a>(rows: impl Iterator<Item = &'a PodRow>) -> Counts {
+    let mut tally = Tally::default();
+    rows.for_each(|row| tally.add(row.class, 1));
+    tally.counts()
 }
 
 /// What is really so with a node.
@@ -64,12 +132,12 @@ pub fn faults(simulation: &Simulation, node: &Node) -> NodeFaults {
     }
 }
 
-fn by_name(rows: &mut Vec<PodRow>) {
+pub(super) fn by_name(rows: &mut Vec<PodRow>) {
     sort_by(rows, |a, b| a.key.name.cmp(&b.key.name));
 }
 
 /// A name with the number at its end as a number: `node-2` comes before `node-10`.
-fn natural(name: &str) -> (&str, u64, &str) {
+pub fn node_order(name: &str) -> (&str, u64, &str) {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (stem, name[stem.len()..].parse().unwrap_or(0), name)
 }
@@ -85,15 +153,32 @@ fn arriving(simulation: &Simulation) -> Vec<(ObjectKey, Name)> {
         .collect()
 }
 
-fn card(simulation: &Simulation, node: &Node, is_crowd: bool) -> NodeCard {
-    let objects = simulation.api().objects();
-    let name = &node.metadata.name;
-    let class = match node.readiness() {
+pub fn node_class(node: &Node) -> NodeClass {
+    match node.readiness() {
         "Unknown" => NodeClass::Unreachable,
         "False" => NodeClass::NotReady,
         _ if node.spec.unschedulable => NodeClass::Cordoned,
         _ => NodeClass::Ready,
-    };
+    }
+}
+
+fn card(simulation: &Simulation, node: &Node, truth: bool) -> NodeCard {
+    let pods = simulation.api().objects().pods_on(&node.metadata.name);
+    let mut pods: Vec<PodRow> = pods.map(|pod| row(simulation, pod, Some(node), false)).collect();
+    by_name(&mut pods);
+    let mut card = NodeCard { pods, ..bare_card(simulation, node) };
+    if truth {
+        truth::reveal(simulation, node, &mut card);
+    }
+    card.counts = count(card.pods.iter());
+    card
+}
+
+/// A node without its pods.
+fn bare_card(simulation: &Simulation, node: &Node) -> NodeCard {
+    let objects = simulation.api().objects();
+    let name = &node.metadata.name;
+    let class = node_class(node);
     let word = match (class, node.spec.unschedulable) {
         (NodeClass::Ready, _) => "Ready",
         (NodeClass::NotReady, false) => "NotReady",
@@ -108,18 +193,18 @@ fn card(simulation: &Simulation, node: &Node, is_crowd: bool) -> NodeCard {
     let last_heard = (silence > LATE_MS).then(|| format!("last heard {} s ago", silence / 1000));
     let usage = objects.usage(name);
     let mebi = 1024 * 1024;
-    let mut pods: Vec<PodRow> = objects.pods_on(name).map(|pod| row(simulation, pod, Some(node), is_crowd)).collect();
-    by_name(&mut pods);
     NodeCard {
         key: ObjectKey::node(name.clone()),
+        owner: None,
         class,
         word: word.into(),
+        reported: None,
         faults: faults(simulation, node),
         last_heard,
         cpu: Capacity { used: usage.cpu_milli, total: node.allocatable("cpu").milli() },
         memory: Capacity { used: usage.memory_bytes / mebi, total: node.allocatable("memory").units() / mebi },
-        counts: count(pods.iter()),
-        pods,
+        counts: Vec::new(),
+        pods: Vec::new(),
         message: message(simulation, node, class),
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::api::{ObjectKey, Uid};
+use super::Crowd;
+use crate::api::{Name, ObjectKey, Uid};
 
 /// A piece of text in which `**` opens and closes what is to stand out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -42,6 +43,22 @@ pub enum PodClass {
     ImageError,
     CrashLoop,
     Failed,
+}
+
+impl PodClass {
+    /// In order of attention.
+    pub const ALL: [PodClass; 10] = [
+        PodClass::Ready,
+        PodClass::Completed,
+        PodClass::Creating,
+        PodClass::NotReady,
+        PodClass::Pending,
+        PodClass::Terminating,
+        PodClass::Unknown,
+        PodClass::ImageError,
+        PodClass::CrashLoop,
+        PodClass::Failed,
+    ];
 }
 
 /// How far the workloads are from what was asked for.
@@ -96,10 +113,14 @@ pub enum ChipState {
     Running,
     /// In the queue.
     Waiting,
+    /// Being worked on, and waits for the API server's answer.
+    InFlight,
     /// Changed while being worked on: runs again.
     Dirty,
-    /// Waits for a delay or a back-off.
+    /// Waits for a time that its last turn, or the loop, has set.
     Delayed,
+    /// Waits to be tried again after a failure.
+    BackOff,
 }
 
 /// One key of a work queue.
@@ -107,6 +128,10 @@ pub enum ChipState {
 pub struct Chip {
     pub text: String,
     pub state: ChipState,
+    /// Until it is due, in tenths of a second where that is a second or more.
+    pub left: Option<Countdown>,
+    /// `1.2 s`
+    pub wait: String,
 }
 
 /// What a loop's last turn found or did in one phase.
@@ -121,6 +146,19 @@ pub struct PhaseCell {
     pub failed: bool,
 }
 
+/// How far what a loop reads is behind what is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CacheLag {
+    /// The cache is as the store was at this resourceVersion.
+    pub seen: u64,
+    /// The store's resourceVersion.
+    pub store: u64,
+    /// Changes on their way to it.
+    pub behind: usize,
+    /// Nothing reaches it.
+    pub is_cut: bool,
+}
+
 /// One loop as a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LoopRow {
@@ -129,6 +167,10 @@ pub struct LoopRow {
     pub name: String,
     /// What it waits for.
     pub waits: String,
+    /// What its watches bring, in the API's words.
+    pub watches: &'static str,
+    /// How far its cache is behind the API server.
+    pub cache: CacheLag,
     pub queue: Vec<Chip>,
     /// Keys left out of `queue`.
     pub more: usize,
@@ -226,6 +268,16 @@ pub struct PodRow {
     pub label: String,
     /// The node it is being bound to while the binding is on its way.
     pub arriving_at: Option<String>,
+    /// The node it is bound to; empty without one.
+    pub node: Name,
+    /// What made it, a ReplicaSet for instance; empty for a bare pod.
+    pub owner: Name,
+    /// Virtual time of its creation in ms.
+    pub created_ms: u64,
+    /// What the API server says of it, where the row shows something else: `reported Ready`.
+    pub reported: Option<String>,
+    /// The API server knows of it.
+    pub is_known: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -256,13 +308,49 @@ pub struct NodeFaults {
 /// How many pods of each class there are, the worst first.
 pub type Counts = Vec<(PodClass, usize)>;
 
-/// One node in the map.
+/// How the map is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MapLook {
+    /// A card for each workload, not for each node.
+    pub by_owner: bool,
+    /// What there really is on the machines, not what the API server believes.
+    pub truth: bool,
+}
+
+/// The pods of one template of a workload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// The ReplicaSet; empty where a workload has none.
+    pub name: Name,
+    pub is_new: bool,
+    /// What its ReplicaSet asks for.
+    pub want: Option<i32>,
+    pub ready: usize,
+    /// So many of the card's pods, after those of the parts before.
+    pub n: usize,
+}
+
+/// What a card says of a workload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OwnerFacts {
+    pub want: i32,
+    pub ready: usize,
+    pub convergence: Convergence,
+    /// Empty where all pods are of one template and no ReplicaSet made them.
+    pub parts: Vec<Part>,
+}
+
+/// One titled card of the map: a node, or a workload where pods are grouped by owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NodeCard {
     pub key: ObjectKey,
+    /// Only for a workload, of which nothing is said that nodes have: class, faults, room.
+    pub owner: Option<OwnerFacts>,
     pub class: NodeClass,
-    /// `Ready`, `Unreachable, cordoned`
+    /// `Ready`, `Unreachable, cordoned`; what kind of workload.
     pub word: String,
+    /// What the API server says of the node, where the card shows something else.
+    pub reported: Option<String>,
     pub faults: NodeFaults,
     /// `last heard 98 s ago`, where it is late.
     pub last_heard: Option<String>,
@@ -274,7 +362,7 @@ pub struct NodeCard {
     pub message: Option<String>,
 }
 
-/// Where the pods are.
+/// Where the pods are, or whose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MapView {
     pub nodes: Vec<NodeCard>,
@@ -285,13 +373,20 @@ pub struct MapView {
     pub counts: Counts,
     /// Too many pods to tell by name: they are bare shapes.
     pub is_crowd: bool,
+    /// The bare shapes. The pods of a crowd are not among `nodes` and `unscheduled`, but for those of a page of it.
+    pub crowd: Crowd,
 }
 
 /// What a field's cell lets a person change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Edit {
     Replicas(i32),
-    Image { container: String, image: String },
+    Image {
+        container: String,
+        image: String,
+    },
+    /// The rollout is paused.
+    Paused(bool),
 }
 
 /// One field: what is wanted beside what is.
@@ -326,6 +421,37 @@ pub struct ConditionRow {
     pub reason: String,
     pub message: String,
     pub is_good: bool,
+    /// Since its status last changed.
+    pub age: String,
+    /// When it is true, in one sentence; nothing for conditions that are not Kubernetes' own.
+    pub meaning: &'static str,
+}
+
+/// One object among those that own each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Kin {
+    pub key: ObjectKey,
+    /// How many owners are above it.
+    pub depth: usize,
+    /// `Running`, `2 of 3 ready`
+    pub state: String,
+    /// It is the inspected object.
+    pub is_self: bool,
+}
+
+/// How an inspected object went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Gone {
+    /// The write that ended it; 0 where that is no longer known.
+    pub seq: u64,
+    /// Virtual time in ms.
+    pub at_ms: u64,
+    /// `12 s`
+    pub since: String,
+    /// What was made in its place.
+    pub replaced_by: Vec<ObjectKey>,
+    /// Its owner, while that is there.
+    pub owner: Option<ObjectKey>,
 }
 
 /// A Kubernetes Event about the object.
@@ -336,6 +462,40 @@ pub struct ObjectEvent {
     pub reason: String,
     pub message: String,
     pub count: u32,
+    /// `2m`: since the first of them, where there are several.
+    pub over: String,
+    /// The trace event of the newest.
+    pub seq: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Change {
+    Added,
+    Changed,
+    Removed,
+}
+
+/// A field that differs between two versions of an object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FieldChange {
+    pub change: Change,
+    /// `spec.template.spec.containers[name="app"].image`
+    pub path: String,
+    pub old: String,
+    pub new: String,
+}
+
+/// What applying one object of a manifest would change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ObjectDiff {
+    /// `Deployment web`
+    pub title: String,
+    pub is_new: bool,
+    /// What the API server would answer where it refuses.
+    pub refused: String,
+    pub fields: Vec<FieldChange>,
+    /// Fields left out of the list.
+    pub more: usize,
 }
 
 /// One object, spec beside status.
@@ -348,10 +508,13 @@ pub struct Inspection {
     pub verdict: Phrase,
     pub why: Vec<CauseLink>,
     pub conditions: Vec<ConditionRow>,
-    pub owner: Option<ObjectKey>,
-    pub owns: Vec<ObjectKey>,
+    /// What owns it and what it owns, owners first.
+    pub kin: Vec<Kin>,
     pub events: Vec<ObjectEvent>,
+    /// As `kubectl get -o yaml` prints it.
     pub yaml: String,
+    /// It no longer exists; everything else is as it last was.
+    pub gone: Option<Gone>,
     /// Deleting it is something a person may do.
     pub can_delete: bool,
     /// Its current resourceVersion; nothing about it changed while this stays.

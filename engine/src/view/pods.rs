@@ -71,7 +71,12 @@ fn init_word(pod: &Pod) -> Option<String> {
 
 /// The class of a pod as the API server reports it; the first rule that fits wins, in the order of kubectl's printer.
 pub fn classify(pod: &Pod, node: Option<&Node>) -> PodClass {
-    if node.is_some_and(|node| node.readiness() == "Unknown") && !pod.is_finished() {
+    classify_on(pod, node.is_some_and(|node| node.readiness() == "Unknown"))
+}
+
+/// The same, for whoever knows already whether its node has fallen silent.
+pub fn classify_on(pod: &Pod, is_silent: bool) -> PodClass {
+    if is_silent && !pod.is_finished() {
         return PodClass::Unknown;
     }
     if pod.is_terminating() {
@@ -141,6 +146,11 @@ pub fn row(simulation: &Simulation, pod: &Pod, node: Option<&Node>, is_crowd: bo
         restarts,
         is_yours: simulation.origin(&key).is_some_and(|seq| simulation.is_yours(seq)),
         arriving_at: None,
+        node: pod.spec.node_name.clone(),
+        owner: pod.metadata.controller().map(|owner| owner.name.clone()).unwrap_or_default(),
+        created_ms: created_ms(simulation, pod),
+        reported: None,
+        is_known: true,
         key,
         stem,
         tail,
@@ -149,6 +159,12 @@ pub fn row(simulation: &Simulation, pod: &Pod, node: Option<&Node>, is_crowd: bo
         countdown,
         label,
     }
+}
+
+fn created_ms(simulation: &Simulation, pod: &Pod) -> u64 {
+    let began = simulation.wall_millis() - simulation.now().0 as i64;
+    let at = pod.metadata.creation_timestamp.map_or(began, |at| at.millis());
+    u64::try_from(at - began).unwrap_or(0)
 }
 
 fn word(simulation: &Simulation, pod: &Pod, class: PodClass, node: Option<&Node>) -> String {

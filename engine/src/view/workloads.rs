@@ -2,8 +2,10 @@
 
 use std::rc::Rc;
 
+use super::Summary;
 use super::pods::pods_of;
 use crate::api::{Condition, Job, Kind, Object, ObjectKey, Pod, condition};
+use crate::apiserver::Tally;
 use crate::controllers::deployment::status::is_complete;
 use crate::sim::sort_by;
 use crate::world::Simulation;
@@ -23,8 +25,11 @@ pub struct Workload<'a> {
 }
 
 pub fn workloads(simulation: &Simulation) -> impl Iterator<Item = Workload<'_>> {
-    let of = |kind| simulation.api().objects().of_kind(kind);
-    KINDS.into_iter().flat_map(of).filter_map(workload)
+    let objects = simulation.api().objects();
+    let (made, bare) = KINDS.split_at(KINDS.len() - 1);
+    let all = made.iter().flat_map(|kind| objects.of_kind(*kind));
+    // Of pods only those that nothing made, without a look at the thousands of others.
+    all.chain(bare.iter().flat_map(|kind| objects.all_orphans(*kind))).filter_map(workload)
 }
 
 fn workload(object: &Object) -> Option<Workload<'_>> {
@@ -67,6 +72,21 @@ fn runs_wanted(job: &Job) -> i32 {
 }
 
 impl Workload<'_> {
+    /// How many of its active pods are ready and how many are not, as counted by the API server's index: only where
+    /// more are ready than are shown one by one.
+    pub fn ready_of_many(&self, simulation: &Simulation) -> Option<(usize, usize)> {
+        let objects = simulation.api().objects();
+        let sets = objects.controlled_by(self.object.meta().uid).filter_map(Object::as_replica_set);
+        let tallies: Vec<&Tally> = match self.object {
+            Object::Deployment(_) => sets.filter_map(|set| objects.tally(set.metadata.uid)).collect(),
+            Object::ReplicaSet(it) => objects.tally(it.metadata.uid).into_iter().collect(),
+            _ => return None,
+        };
+        let count = |of: fn(&Tally) -> i32| usize::try_from(tallies.iter().map(|it| of(it)).sum::<i32>()).unwrap_or(0);
+        let (active, ready) = (count(|it| it.active), count(|it| it.ready));
+        (ready >= Summary::MAX_SLOTS).then(|| (ready, active.saturating_sub(ready)))
+    }
+
     /// Its pods that still count.
     pub fn pods<'a>(&'a self, simulation: &'a Simulation) -> Box<dyn Iterator<Item = &'a Rc<Pod>> + 'a> {
         let uid = self.object.meta().uid;

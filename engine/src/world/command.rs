@@ -57,6 +57,10 @@ pub enum Command {
     Apply {
         manifest: String,
     },
+    /// `kubectl replace -f -`
+    Replace {
+        manifest: String,
+    },
     /// `kubectl scale`
     Scale {
         target: Target,

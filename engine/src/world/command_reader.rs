@@ -190,8 +190,8 @@ fn read_node(flags: &mut Flags, name: &str) -> Result<NodeSetup, String> {
 
 fn read_kubectl(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
     Ok(match words {
-        ["apply", manifest] if flags.take("f").as_deref() == Some("-") => {
-            Command::Apply { manifest: (*manifest).into() }
+        [verb @ ("apply" | "replace"), manifest] if flags.take("f").as_deref() == Some("-") => {
+            of_manifest(verb, manifest)
         }
         ["scale", name] => Command::Scale { target: flags.target(name)?, replicas: flags.need("replicas")? },
         ["set", "image", name, pair] => {
@@ -231,6 +231,11 @@ fn read_kubectl(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
     })
 }
 
+fn of_manifest(verb: &str, manifest: &str) -> Command {
+    let manifest = manifest.into();
+    if verb == "apply" { Command::Apply { manifest } } else { Command::Replace { manifest } }
+}
+
 fn unknown(first: &str, words: &[&str]) -> String {
     format!("unknown command \"{first} {}\"", words.join(" "))
 }
@@ -249,8 +254,10 @@ fn read_pod(verb: &str, pod: &str, flags: &mut Flags) -> Result<Command, String>
 fn read_words(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
     Ok(match words {
         ["kubectl", rest @ ..] => read_kubectl(rest, flags)?,
-        ["printf", "%s", manifest, "|", "kubectl", "apply"] if flags.take("f").as_deref() == Some("-") => {
-            Command::Apply { manifest: (*manifest).into() }
+        ["printf", "%s", manifest, "|", "kubectl", verb @ ("apply" | "replace")]
+            if flags.take("f").as_deref() == Some("-") =>
+        {
+            of_manifest(verb, manifest)
         }
         ["evict", name] => Command::Evict { target: flags.target(name)? },
         ["node", "add", name] => Command::AddNode { node: read_node(flags, name)? },

@@ -133,15 +133,15 @@ fn write_node(f: &mut Formatter<'_>, node: &NodeSetup) -> fmt::Result {
 }
 
 /// A here-document; one that ends in the middle of a line is printed into a pipe.
-fn write_apply(f: &mut Formatter<'_>, manifest: &str) -> fmt::Result {
+fn write_manifest(f: &mut Formatter<'_>, verb: &str, manifest: &str) -> fmt::Result {
     if !manifest.ends_with('\n') {
-        return write!(f, "printf %s {} | kubectl apply -f -", Quoted(manifest));
+        return write!(f, "printf %s {} | kubectl {verb} -f -", Quoted(manifest));
     }
     let mut end = String::from("EOF");
     while manifest.lines().any(|line| line == end) {
         end.push('_');
     }
-    write!(f, "kubectl apply -f - <<'{end}'\n{manifest}{end}")
+    write!(f, "kubectl {verb} -f - <<'{end}'\n{manifest}{end}")
 }
 
 fn write_delete(f: &mut Formatter<'_>, target: &Target, how: Option<Propagation>, grace: Option<i64>) -> fmt::Result {
@@ -174,7 +174,8 @@ fn patch_type(kind: PatchType) -> &'static str {
 impl Display for Command {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Command::Apply { manifest } => write_apply(f, manifest),
+            Command::Apply { manifest } => write_manifest(f, "apply", manifest),
+            Command::Replace { manifest } => write_manifest(f, "replace", manifest),
             Command::Scale { target, replicas } => {
                 write!(f, "kubectl scale {} --replicas={replicas}{}", Named(target), of(target))
             }

@@ -6,7 +6,7 @@ use super::process::Loop;
 use super::simulation::Happening;
 use super::{ProcessKind, Simulation};
 use crate::api::{Object, ObjectKey};
-use crate::apiserver::{Change, ChangeKind, Objects};
+use crate::apiserver::{Change, ChangeKind};
 use crate::client::{Author, LoopIndex, What};
 use crate::sim::{Millis, Seq, sort_by};
 
@@ -188,7 +188,7 @@ impl Simulation {
         if it.kind == ProcessKind::ControllerManager {
             self.api.events.forget();
         }
-        it.cache = Objects::default();
+        it.cache = it.kind.cache();
         it.version = 0;
         for ((name, workers, reconciler), at) in it.kind.loops().into_iter().zip(it.loops.clone()) {
             let old = &mut self.loops[at.0 as usize];

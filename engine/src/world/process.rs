@@ -1,7 +1,7 @@
 use std::rc::Rc;
 
 use crate::api::{Kind, Name, Object, ObjectKey};
-use crate::apiserver::{Change, Objects};
+use crate::apiserver::{Change, Indexes, Objects};
 use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TokenBucket, TurnPhase, WorkQueue};
 use crate::controllers::Scripts;
 use crate::controllers::daemonset::DaemonSetController;
@@ -50,6 +50,14 @@ impl ProcessKind {
                 _ => false,
             },
         }
+    }
+
+    /// Its cache before it has heard of anything.
+    pub fn cache(&self) -> Objects {
+        Objects::indexed(match self {
+            ProcessKind::ControllerManager => Indexes::All,
+            ProcessKind::Scheduler | ProcessKind::Kubelet(_) => Indexes::Nodes,
+        })
     }
 
     /// Its loops as they are after a fresh start: name, turns at a time, reconciler.

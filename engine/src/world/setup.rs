@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::process::{Loop, Process, ProcessKind};
 use super::{NodeSetup, Simulation};
 use crate::api::{Name, Namespace, Object, ObjectMeta, PriorityClass};
-use crate::apiserver::{Objects, Request, Verb};
+use crate::apiserver::{Request, Verb};
 use crate::client::{Author, LoopIndex};
 use crate::controllers::kubelet::{fresh_lease, register};
 use crate::environment::Machine;
@@ -80,11 +80,11 @@ impl Simulation {
         };
         self.processes.push(Process {
             machine,
+            cache: kind.cache(),
             kind,
             is_up: true,
             is_cut: false,
             expects: true,
-            cache: Objects::default(),
             version: 0,
             loops,
             epoch: 0,

@@ -1,9 +1,9 @@
-use std::collections::VecDeque;
 use std::rc::Rc;
 
+use super::flights::Flights;
 use super::process::{Loop, Process};
 use super::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Target, default_namespace};
-use crate::api::{Kind, Name, ObjectKey, Timestamp, fields};
+use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
 use crate::apiserver::{
     Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
 };
@@ -38,67 +38,6 @@ pub(super) enum Happening {
 
 /// Where a turn under way is among those of its loop.
 pub(super) type Turn = u32;
-
-/// A request on its way, and its answer on the way back.
-#[derive(Clone)]
-pub(super) struct Flight {
-    pub request: Rc<Request>,
-    pub by: LoopIndex,
-    pub turn: Turn,
-    pub slot: usize,
-    pub epoch: u32,
-    pub cause: Seq,
-    pub outcome: Option<crate::client::Outcome>,
-}
-
-/// The requests under way, by the number they were given.
-#[derive(Clone, Default)]
-pub(super) struct Flights {
-    first: u64,
-    all: VecDeque<Option<Flight>>,
-}
-
-impl Flights {
-    /// Takes a request and returns its number.
-    pub fn add(&mut self, flight: Flight) -> u64 {
-        self.all.push_back(Some(flight));
-        self.first + self.all.len() as u64 - 1
-    }
-
-    fn position(&self, number: u64) -> Option<usize> {
-        usize::try_from(number.checked_sub(self.first)?).ok()
-    }
-
-    pub fn get(&self, number: u64) -> Option<&Flight> {
-        self.all.get(self.position(number)?)?.as_ref()
-    }
-
-    pub fn get_mut(&mut self, number: u64) -> Option<&mut Flight> {
-        let position = self.position(number)?;
-        self.all.get_mut(position)?.as_mut()
-    }
-
-    pub fn remove(&mut self, number: u64) -> Option<Flight> {
-        let position = self.position(number)?;
-        let flight = self.all.get_mut(position)?.take();
-        while let Some(None) = self.all.front() {
-            self.all.pop_front();
-            self.first += 1;
-        }
-        flight
-    }
-
-    /// Numbers of those that some loops sent and that were lost on their way.
-    pub fn lost(&self, by: &[LoopIndex]) -> Vec<u64> {
-        let is_lost = |it: &Flight| by.contains(&it.by) && matches!(it.outcome, Some(Err(_)));
-        let all = (self.first..).zip(&self.all);
-        all.filter(|(_, it)| it.as_ref().is_some_and(is_lost)).map(|(number, _)| number).collect()
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &Flight> {
-        self.all.iter().flatten()
-    }
-}
 
 /// A world that runs: a pure function of scenario and journal.
 ///
@@ -136,7 +75,7 @@ impl Simulation {
             queue: EventQueue::default(),
             nth: 0,
             trace: Trace::default(),
-            api: ApiServer::default(),
+            api: ApiServer::new(),
             processes: Vec::new(),
             kubelets: Map::default(),
             loops: Vec::new(),
@@ -149,6 +88,7 @@ impl Simulation {
             origins: Map::default(),
         };
         simulation.api.max_pods = simulation.scenario.max_pods;
+        simulation.api.watch_lag = Some(Millis(simulation.scenario.latency.watch));
         simulation.behaviors = simulation.scenario.behaviors.clone();
         let began = simulation.trace.record(Time(0), None, false, What::Began);
         simulation.set_up(began);
@@ -236,7 +176,7 @@ impl Simulation {
     /// Runs to an instant, without its commands, or until so much has happened. Returns whether the instant was reached.
     pub fn run_to(&mut self, to: Instant, max_events: usize) -> bool {
         for _ in 0..max_events {
-            if !self.is_due(to) {
+            if !self.is_before(to) {
                 if self.now() < to.at {
                     self.queue.advance_to(to.at);
                     self.nth = 0;
@@ -249,7 +189,7 @@ impl Simulation {
     }
 
     /// Whether what happens next is not beyond an instant.
-    fn is_due(&self, to: Instant) -> bool {
+    fn is_before(&self, to: Instant) -> bool {
         let nth = |at: Time| if at == self.now() { self.nth } else { 0 };
         self.queue.next_at().is_some_and(|at| at < to.at || (at == to.at && nth(at) < to.nth))
     }
@@ -258,7 +198,7 @@ impl Simulation {
     pub fn step_to(&mut self, goal: &Goal, to: Instant) -> bool {
         let from = self.trace.last_seq();
         self.run_while(to, |simulation| {
-            !simulation.trace.events().rev().take_while(|event| event.seq > from).any(|event| goal.is_met(event))
+            !simulation.trace.events().rev().take_while(|event| event.seq > from).any(|event| goal.is_met(&event))
         })
     }
 
@@ -281,7 +221,7 @@ impl Simulation {
 
     fn run_while(&mut self, to: Instant, go_on: impl Fn(&Self) -> bool) -> bool {
         while go_on(self) {
-            if !self.is_due(to) {
+            if !self.is_before(to) {
                 return false;
             }
             self.happen();
@@ -381,7 +321,7 @@ impl Simulation {
 
     /// Whether an event is, or follows from, something the person did.
     pub fn is_yours(&self, seq: Seq) -> bool {
-        self.trace.get(seq).is_some_and(|event| self.commands.binary_search(&event.root).is_ok())
+        self.trace.root(seq).is_some_and(|root| self.commands.binary_search(&root).is_ok())
     }
 
     /// Does what a person asked for, now. The person's own request takes no time.
@@ -393,6 +333,7 @@ impl Simulation {
         self.commands.push(seq);
         match command {
             Command::Apply { manifest } => self.apply(&manifest, seq),
+            Command::Replace { manifest } => self.replace(&manifest, seq),
             Command::Scale { target, replicas } => self.scale(&target, replicas, seq),
             Command::SetImage { target, container, image } => {
                 let patch = image_patch(self.api.objects().get(&target.key()), &container, &image);
@@ -468,12 +409,7 @@ impl Simulation {
             outcome.problems.iter().filter(|it| it.severity == Severity::Error).map(|it| it.document).collect();
         for document in manifest.documents.iter().filter(|document| !broken.contains(&document.index)) {
             let kind = document.object.kind();
-            let named = &document.object.meta().namespace;
-            let namespace = match (kind.is_namespaced(), named.is_empty()) {
-                (false, _) => Name::default(),
-                (true, true) => default_namespace(),
-                (true, false) => named.clone(),
-            };
+            let namespace = namespace_of(&document.object);
             let verb = Verb::Apply(kind, namespace, document.value.clone());
             match self.execute(&Request::new("kubectl-client-side-apply", verb), Author::You, cause, false) {
                 Ok(answer) => {
@@ -535,6 +471,7 @@ fn describe(command: &Command) -> Note {
     let kind = |target: &Target| target.kind.name().to_ascii_lowercase();
     match command {
         Command::Apply { .. } => note!("applied a manifest"),
+        Command::Replace { .. } => note!("replaced an object by an edited one"),
         Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
         Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
         Command::Rollback { target, .. } => note!("rolled back {}", target.name.clone()),
@@ -557,7 +494,7 @@ fn describe(command: &Command) -> Note {
     }
 }
 
-fn image_patch(object: Option<&crate::api::Object>, container: &str, image: &str) -> Option<serde_json::Value> {
+fn image_patch(object: Option<&Object>, container: &str, image: &str) -> Option<serde_json::Value> {
     let mut value = object?.to_value();
     let containers = value.pointer_mut("/spec/template/spec/containers")?;
     let found = containers
@@ -587,8 +524,18 @@ pub(super) fn refused(error: &ApiError) -> Outcome {
     Outcome { lines: Vec::new(), problems: vec![problem(error, String::new(), error.message.clone())] }
 }
 
+/// Where an object of a manifest belongs.
+pub fn namespace_of(object: &Object) -> Name {
+    let named = &object.meta().namespace;
+    match (object.kind().is_namespaced(), named.is_empty()) {
+        (false, _) => Name::default(),
+        (true, true) => default_namespace(),
+        (true, false) => named.clone(),
+    }
+}
+
 /// What the API server refused, each part at its place in the manifest.
-fn located(document: &Document, error: &ApiError) -> Vec<Diagnostic> {
+pub(super) fn located(document: &Document, error: &ApiError) -> Vec<Diagnostic> {
     let mut problems: Vec<Diagnostic> =
         error.fields.iter().map(|field| problem(error, field.path.clone(), field.message.clone())).collect();
     if problems.is_empty() {

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use super::Simulation;
+use super::flights::Flight;
 use super::process::{ActiveTurn, Cell, CellAnswer, ProcessKind};
-use super::simulation::{Flight, Happening, Turn};
+use super::simulation::{Happening, Turn};
 use crate::api::{Name, ObjectKey};
 use crate::apiserver::ApiError;
 use crate::client::{Action, Author, Context, Facts, LoopIndex, Next, Outcome, Step, Stepped, TurnPhase, What};
@@ -157,10 +158,12 @@ impl Simulation {
             match action {
                 Action::Api(request) => {
                     let request = Rc::new(request);
-                    let flight = Flight { request, by: at, turn, slot, epoch, cause, outcome: None };
+                    let sent = self.queue.now() + self.wait_for_turn(at);
+                    let due = sent + Millis(self.scenario.latency.request);
+                    let flight =
+                        Flight { request, by: at, turn, slot, epoch, cause, outcome: None, sent, due, is_lost: false };
                     let happening = Happening::Arrive(self.flights.add(flight));
-                    let wait = self.wait_for_turn(at);
-                    self.queue.after(Millis(wait.0 + self.scenario.latency.request), happening);
+                    self.queue.at(due, happening);
                 }
                 Action::Runtime(pod, uid, call) => {
                     let now = self.queue.now();
@@ -199,10 +202,11 @@ impl Simulation {
         }
         let is_background = request.is_background;
         let result = self.execute(&request, Author::Loop(by), cause, is_background);
+        let (sent, due) = (self.now(), self.now() + Millis(self.scenario.latency.answer));
         if let Some(flight) = self.flights.get_mut(number) {
-            flight.outcome = Some(result.map(Some));
+            (flight.outcome, flight.sent, flight.due) = (Some(result.map(Some)), sent, due);
         }
-        self.queue.after(Millis(self.scenario.latency.answer), Happening::Answer(number));
+        self.queue.at(due, Happening::Answer(number));
     }
 
     fn is_cut_off(&self, at: LoopIndex) -> bool {
@@ -211,12 +215,14 @@ impl Simulation {
 
     /// A request or its answer is lost: to its sender it has timed out.
     fn lose(&mut self, number: u64) {
+        let (sent, due) = (self.now(), self.now() + CLIENT_TIMEOUT);
         if let Some(flight) = self.flights.get_mut(number) {
             let (method, _) = flight.request.method();
             let key = flight.request.key();
             flight.outcome = Some(Err(ApiError::timeout(method, &key)));
+            (flight.sent, flight.due, flight.is_lost) = (sent, due, true);
         }
-        self.queue.after(CLIENT_TIMEOUT, Happening::Answer(number));
+        self.queue.at(due, Happening::Answer(number));
     }
 
     /// An answer reaches its sender; the last one of a batch lets the turn go on.
@@ -276,7 +282,7 @@ impl Simulation {
         let turn = it.end_turn(key);
         it.queue.done(key);
         it.retries += 1;
-        let retry = it.queue.backoff(key, now);
+        let retry = it.queue.backoff(key, it.reconciler.backoff(key), now);
         let cause = turn.map(|turn| turn.last);
         let what = What::Failed { by: at, key: key.clone(), error, retry };
         let seq = self.trace.record(now, cause, false, what);

@@ -11,6 +11,7 @@ use crate::ui::{View, view};
 #[derive(Clone, PartialEq)]
 struct Facts {
     key: ObjectKey,
+    is_gone: bool,
     can_delete: bool,
     can_roll_back: bool,
     faults: Option<NodeFaults>,
@@ -21,6 +22,7 @@ impl Facts {
     fn of(it: &Inspection) -> Self {
         Self {
             key: it.key.clone(),
+            is_gone: it.gone.is_some(),
             can_delete: it.can_delete,
             can_roll_back: it.can_roll_back,
             faults: it.faults,
@@ -54,7 +56,7 @@ impl Facts {
             let kind = if kind == Kind::Pod { "pod" } else { kind.name() };
             add(&["Delete ", kind].concat(), "#i-trash", Command::delete((&self.key).into()));
         }
-        if kind == Kind::Pod {
+        if kind == Kind::Pod && !self.is_gone {
             add("Evict", "", Command::Evict { target: (&self.key).into() });
             let namespace = || self.key.namespace.to_string();
             for container in &self.containers {

@@ -1,9 +1,10 @@
 use leptos::prelude::*;
 use loopscope_engine::view::{CompareRow, Edit};
+use loopscope_engine::world::Command;
 use web_sys::{Event, HtmlInputElement};
 
 use super::part;
-use crate::atoms::phrase;
+use crate::atoms::{phrase, yes};
 use crate::parts::stepper;
 use crate::session::session;
 use crate::ui::{Content, Derived, View, each, memo, view, when};
@@ -22,6 +23,7 @@ fn table(rows: Derived<Vec<CompareRow>>) -> View {
         None => "",
         Some(Edit::Replicas(_)) => "#",
         Some(Edit::Image { .. }) => "=",
+        Some(Edit::Paused(_)) => "!",
     };
     view! {
             <table class="cmp">
@@ -53,6 +55,9 @@ fn line(first: CompareRow, rows: Derived<Vec<CompareRow>>) -> View {
             stepper(now, |session| session.focus.selected.get_untracked())
         }
         Some(Edit::Image { .. }) => image_field(edit_now),
+        Some(Edit::Paused(_)) => {
+            paused_switch(memo(move || edit_now.with(|it| matches!(it, Some(Edit::Paused(true))))))
+        }
         None => (move || row.with(|row| phrase(&row.want))).content(),
     };
     let differs = move || if row.with(|row| row.is_off) { "delta" } else { "same" };
@@ -63,6 +68,21 @@ fn line(first: CompareRow, rows: Derived<Vec<CompareRow>>) -> View {
             <td class="is">{move || row.with(|row| phrase(&row.is))}</td>
             <td class=differs>{move || row.with(|row| row.differs.clone())}</td>
         </tr>
+    }
+}
+
+/// `spec.paused`
+fn paused_switch(on: Derived<bool>) -> View {
+    let session = session();
+    let change = move |_| {
+        if let Some(key) = session.focus.selected.get_untracked() {
+            session.act(Command::Pause { target: (&key).into(), on: !on.get_untracked() });
+        }
+    };
+    view! {
+        <button class="btn btn-s" type="button" role="switch" aria-checked={move || yes(on.get())} aria-label="spec.paused" on:click=change>
+            {move || yes(on.get())}
+        </button>
     }
 }
 

@@ -1,81 +1,89 @@
-use loopscope_engine::api::ObjectKey;
-use loopscope_engine::view::{ConditionRow, ObjectEvent};
+use loopscope_engine::view::{ConditionRow, Kin, ObjectEvent};
 
 use super::part;
 use crate::atoms::icon;
+use crate::parts::rove::rove_rows;
 use crate::session::session;
-use crate::ui::{View, view};
+use crate::ui::{State, View, view};
 
-/// Conditions, relations and Kubernetes Events of the object.
-pub fn facts() -> View {
-    view! { {conditions()}{relations()}{object_events()} }
+/// Shown where a list is empty.
+fn empty(text: &'static str, is_empty: impl Fn() -> bool + 'static) -> View {
+    view! { <p class="insp-sec sub" hidden={move || !is_empty()}>{text}</p> }
 }
 
-fn conditions() -> View {
+pub fn conditions() -> View {
     let conditions = part(session(), |it| it.conditions.clone());
     let row = |it: &ConditionRow| {
         let shape = match it.is_good {
             true => icon("i i14 s-ready", "#i-check"),
             false => icon("i i14 s-bad", "#node-notready"),
         };
-        view! {
-            <li title={it.message.clone()}>
-                {shape}<span class="nowrap">{it.kind.clone()} " " <b>{it.status.clone()}</b></span>
-                <span class="sub clip end">{it.reason.clone()}</span>
-            </li>
-        }
-    };
-    view! {
-        <section class="insp-sec" hidden={move || conditions.with(Vec::is_empty)} aria-labelledby="h-cond">
-            <h3 id="h-cond">"Conditions"</h3>
-            <ul class="rows">{move || conditions.with(|rows| rows.iter().map(row).collect::<View>())}</ul>
-        </section>
-    }
-}
-
-/// The owner, and what is owned.
-fn relations() -> View {
-    let session = session();
-    let owner = part(session, |it| it.owner.clone());
-    let owns = part(session, |it| it.owns.clone());
-    let link = move |key: &ObjectKey| {
-        let target = key.clone();
+        let meaning = (!it.meaning.is_empty()).then(|| ["True means: ", it.meaning].concat());
+        let colon = if it.reason.is_empty() || it.message.is_empty() { "" } else { ": " };
+        let said = [it.reason.as_str(), colon, it.message.as_str()].concat();
         view! {
             <li>
-                <span class="sub">{key.kind.name()}</span>
-                <button class="link mono clip" type="button" on:click={move |_| session.select(target.clone())}>{key.name.to_string()}</button>
+                <p class="cond-h">{shape}<span>{it.kind.clone()}" "<b>{it.status.clone()}</b></span><span class="faint end nowrap">"for "{it.age.clone()}</span></p>
+                <p class="sub">{meaning}</p>
+                <p>{said}</p>
             </li>
         }
     };
     view! {
-        <section class="insp-sec" hidden={move || owner.with(Option::is_none)} aria-labelledby="h-owner">
-            <h3 id="h-owner">"Owner"</h3>
-            <ul class="rows">{move || owner.with(|key| key.as_ref().map(link))}</ul>
-        </section>
-        <section class="insp-sec" hidden={move || owns.with(Vec::is_empty)} aria-labelledby="h-owns">
-            <h3 id="h-owns">"Owns"</h3>
-            <ul class="rows">{move || owns.with(|keys| keys.iter().map(link).collect::<View>())}</ul>
-        </section>
+        <ul class="insp-sec conds">{move || conditions.with(|rows| rows.iter().map(row).collect::<View>())}</ul>
+        {empty("It has no conditions.", move || conditions.with(Vec::is_empty))}
     }
 }
 
-fn object_events() -> View {
-    let events = part(session(), |it| it.events.clone());
-    let row = |it: &ObjectEvent| {
-        let shape = it.is_warning.then(|| icon("i i14 s-notready", "#i-warn"));
-        let count = (it.count > 1).then(|| ["×", it.count.to_string().as_str()].concat());
+/// What owns it and what it owns, as a tree.
+pub fn kin() -> View {
+    let session = session();
+    let kin = part(session, |it| it.kin.clone());
+    let row = move |it: &Kin| {
+        let (key, name) = (it.key.clone(), it.key.name.to_string());
+        let current = it.is_self.then_some("true");
+        view! {
+            <li data-depth={it.depth.min(4).to_string()}>
+                <span class="sub">{it.key.kind.name()}</span>
+                <button class="link mono" type="button" tabindex="-1" aria-current=current on:click={move |_| session.select(key.clone())}>{name}</button>
+                <span class="sub end">{it.state.clone()}</span>
+            </li>
+        }
+    };
+    view! {
+        <div class="insp-sec" tabindex="0" role="group" aria-label="Owners and owned, arrow keys move" on:keydown=rove_rows>
+            <ul class="rows kin">{move || kin.with(|rows| rows.iter().map(row).collect::<View>())}</ul>
+        </div>
+        {empty("Nothing owns it, and it owns nothing.", move || kin.with(Vec::is_empty))}
+    }
+}
+
+pub fn object_events() -> View {
+    let session = session();
+    let events = part(session, |it| it.events.clone());
+    let event: State<Option<(u64, Vec<loopscope_engine::view::CauseLink>)>> = session.focus.event;
+    let row = move |it: &ObjectEvent| {
+        let (shape, word) = match it.is_warning {
+            true => (icon("i i14 s-notready", "#i-warn"), "Warning "),
+            false => (icon("i i14 faint", "#i-info"), ""),
+        };
+        let count = (it.count > 1).then(|| ["×", it.count.to_string().as_str(), " over ", it.over.as_str()].concat());
+        let seq = it.seq;
+        let pressed = move || crate::atoms::yes(event.with(|it| it.as_ref().is_some_and(|(it, _)| *it == seq)));
         view! {
             <li>
                 {shape}
-                <span class="ev"><b>{it.reason.clone()}</b> " " {it.message.clone()} " " <span class="faint">{count}</span></span>
-                <span class="faint nowrap end">{it.age.clone()}</span>
+                <button class="ev" type="button" tabindex="-1" aria-pressed=pressed on:click={move |_| session.select_event(seq)}>
+                    <span class="sr">{word}</span><b>{it.reason.clone()}</b>" "{it.message.clone()}
+                </button>
+                <span class="faint end">{it.age.clone()}" "{count}</span>
             </li>
         }
     };
     view! {
-        <section class="insp-sec" hidden={move || events.with(Vec::is_empty)} aria-labelledby="h-kev">
-            <h3 id="h-kev">"Kubernetes events"</h3>
+        <div class="insp-sec" tabindex="0" role="group" aria-label="Kubernetes Events, arrow keys move" on:keydown=rove_rows>
             <ul class="rows rows-ev">{move || events.with(|rows| rows.iter().map(row).collect::<View>())}</ul>
-        </section>
+        </div>
+        {empty("No Events about it.", move || events.with(Vec::is_empty))}
     }
 }

@@ -1,9 +1,11 @@
-//! One object: its spec beside its status.
+//! One object: its spec beside its status, what it says of itself, whom it belongs to, its YAML.
 
 mod actions;
 mod compare;
 mod facts;
+mod gone;
 mod why;
+mod yaml;
 
 use leptos::prelude::*;
 use loopscope_engine::view::Inspection;
@@ -14,8 +16,10 @@ use crate::session::{InspectTab, Session, session};
 use crate::ui::{Derived, View, memo, view, when};
 use actions::actions;
 use compare::compare;
-use facts::facts;
+use facts::{conditions, kin, object_events};
+use gone::gone;
 use why::why;
+use yaml::yaml;
 
 pub fn inspector() -> View {
     let session = session();
@@ -30,20 +34,43 @@ pub fn inspector() -> View {
     };
     let is_there = memo(move || inspection.with(Option::is_some));
     let tab = session.focus.tab;
+    // Causes stand below, or above the Events where one of those was pressed; the YAML needs the room.
+    let place = memo(move || match tab.get() {
+        _ if !is_there.get() => Some(false),
+        InspectTab::Yaml => None,
+        tab => Some(tab == InspectTab::Events && session.focus.event.with(Option::is_some)),
+    });
     view! {
         <aside class="inspector" id="inspect" aria-labelledby="h-insp">
-            <div class="insp-h"><h2 id="h-insp" tabindex="-1">{title}</h2>{when(move || is_there.get(), tabs)}</div>
-            {when(move || is_there.get(), move || view! { {actions()}{move || content(tab.get())} })}
-            {when(move || !is_there.get(), gone)}
+            <div class="insp-h"><h2 id="h-insp" tabindex="-1">{title}</h2></div>
+            {when(move || is_there.get(), move || view! { {gone()}{actions()}{tabs()} })}
+            {when(move || place.get() == Some(true), why)}
+            {when(move || is_there.get(), move || view! { {move || panel(tab.get())} })}
+            {when(move || !is_there.get(), nothing)}
+            {when(move || place.get() == Some(false), why)}
         </aside>
     }
 }
 
-fn content(tab: InspectTab) -> View {
-    untrack(|| match tab {
-        InspectTab::Compare => view! { {compare()}{verdict()}{why()}{facts()} },
+fn panel(tab: InspectTab) -> View {
+    let content = untrack(|| match tab {
+        InspectTab::Compare => view! { {compare()}{verdict()} },
+        InspectTab::Conditions => conditions(),
+        InspectTab::Kin => kin(),
+        InspectTab::Events => object_events(),
         InspectTab::Yaml => yaml(),
-    })
+    });
+    view! { <div class="insp-panel" id="insp-panel" role="tabpanel" aria-labelledby={id_of(tab)}>{content}</div> }
+}
+
+fn id_of(tab: InspectTab) -> &'static str {
+    match tab {
+        InspectTab::Compare => "tab-compare",
+        InspectTab::Conditions => "tab-cond",
+        InspectTab::Kin => "tab-kin",
+        InspectTab::Events => "tab-kev",
+        InspectTab::Yaml => "tab-yaml",
+    }
 }
 
 /// A part of the inspected object that is drawn only when it changes.
@@ -56,20 +83,28 @@ fn part<T: PartialEq + Clone + Default + Send + Sync + 'static>(
 }
 
 fn tabs() -> View {
-    let tab = session().focus.tab;
-    let choice = move |name: &'static str, value: InspectTab| {
+    let session = session();
+    let tab = session.focus.tab;
+    let count = |read: fn(&Inspection) -> usize| part(session, read);
+    let choice = move |name: &'static str, value: InspectTab, count: Option<Derived<usize>>| {
+        let n = move || count.map(|it| it.get()).filter(|n| *n > 0).map(|n| [" ", n.to_string().as_str()].concat());
         view! {
             <button
-                type="button" role="tab" aria-selected={move || yes(tab.get() == value)}
-                tabindex={move || if tab.get() == value { "0" } else { "-1" }} on:click={move |_| tab.set(value)}
+                type="button" role="tab" id={id_of(value)} aria-controls="insp-panel"
+                aria-selected={move || yes(tab.get() == value)}
+                tabindex={move || if tab.get() == value { "0" } else { "-1" }} on:click={move |_| session.inspect(value)}
             >
-                {name}
+                {name}<span class="faint">{n}</span>
             </button>
         }
     };
     view! {
-        <div class="seg" role="tablist" aria-label="View of the object" on:keydown=rove_tabs>
-            {choice("Compare", InspectTab::Compare)}{choice("YAML", InspectTab::Yaml)}
+        <div class="insp-tabs" role="tablist" aria-label="View of the object" on:keydown=rove_tabs>
+            {choice("Spec | Status", InspectTab::Compare, None)}
+            {choice("Conditions", InspectTab::Conditions, None)}
+            {choice("Owners", InspectTab::Kin, None)}
+            {choice("Events", InspectTab::Events, Some(count(|it| it.events.len())))}
+            {choice("YAML", InspectTab::Yaml, None)}
         </div>
     }
 }
@@ -79,13 +114,15 @@ fn verdict() -> View {
     view! { <p class="insp-sec verdict">{move || verdict.with(phrase)}</p> }
 }
 
-fn yaml() -> View {
-    let yaml = part(session(), |it| it.yaml.clone());
-    view! { <pre class="insp-yaml" tabindex="0" role="region" aria-label="YAML">{move || yaml.get()}</pre> }
+/// A way to another object.
+fn link(key: loopscope_engine::api::ObjectKey) -> View {
+    let session = session();
+    let name = key.name.to_string();
+    view! { <button class="link mono" type="button" on:click={move |_| session.select(key.clone())}>{name}</button> }
 }
 
-/// Nothing is selected, or it no longer exists.
-fn gone() -> View {
+/// Nothing is selected, or it was gone before anybody looked.
+fn nothing() -> View {
     let session = session();
     let text = move || match session.focus.selected.get() {
         Some(key) => [key.kind.name(), " ", &*key.name, " does not exist any more."].concat(),
@@ -96,6 +133,5 @@ fn gone() -> View {
             <p>{text}</p>
             <button class="btn btn-s" type="button" on:click={move |_| session.select_first()}>"Show the first Deployment"</button>
         </div>
-        {why()}
     }
 }

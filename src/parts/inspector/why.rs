@@ -13,8 +13,10 @@ pub fn why() -> View {
     let of_object = part(session, |it| it.why.clone());
     let is_pod = part(session, |it| it.key.kind == Kind::Pod);
     let is_off = part(session, |it| it.rows.iter().any(|row| row.is_off));
+    let is_gone = part(session, |it| it.gone.is_some());
     let title = move || match event.with(|event| event.as_ref().map(|(seq, _)| *seq)) {
         Some(seq) => ["Why event ", seq.to_string().as_str(), "?"].concat(),
+        None if is_gone.get() => "Why is it gone?".to_owned(),
         None if is_pod.get() => "Why is it so?".to_owned(),
         None if is_off.get() => "Why is this happening?".to_owned(),
         None => "How did it come to this?".to_owned(),

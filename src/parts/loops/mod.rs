@@ -1,12 +1,13 @@
 //! Every loop is one row of the same three columns. That sameness is the lesson.
 
+mod picture;
 mod row;
 
 use loopscope_engine::world::Command;
 
 use crate::atoms::{icon, phrase, yes};
-use crate::session::{LoopEntry, session};
-use crate::ui::{Content, View, each, memo, view};
+use crate::session::{LoopEntry, LoopsView, Session, session};
+use crate::ui::{Content, View, each, memo, view, when};
 pub use row::loop_row;
 
 pub fn loops() -> View {
@@ -15,9 +16,10 @@ pub fn loops() -> View {
         let all = board.all_loops.get();
         board.loops.with(|rows| rows.iter().filter(|row| all || row.is_active).cloned().collect::<Vec<LoopEntry>>())
     });
-    view! {
-        <section class="loops" id="loops" aria-labelledby="h-loops">
-            <div class="panel-h"><h2 class="h" id="h-loops">"Loops"</h2>{now()}{which()}</div>
+    let how = board.loops_view;
+    let is_picture = move || how.get() == LoopsView::Picture;
+    let rows = move || {
+        view! {
             <div class="col-heads" aria-hidden="true">
                 <span>"Queue"</span>
                 <div class="phases">
@@ -29,9 +31,34 @@ pub fn loops() -> View {
             <ol class="loop-list">
                 {each(move || shown.get(), |row| row.id.0.to_string(), move |entry| loop_row(entry, shown))}
             </ol>
+        }
+    };
+    view! {
+        <section class="loops" id="loops" aria-labelledby="h-loops">
+            <div class="panel-h">
+                <h2 class="h" id="h-loops">"Loops"</h2>{now()}{when(move || !is_picture(), which)}{forms()}
+            </div>
+            <div class="loops-in" tabindex="0" role="group" aria-labelledby="h-loops">
+                {when(is_picture, picture::picture)}
+                {when(move || !is_picture(), rows)}
+            </div>
             {store()}
         </section>
     }
+}
+
+/// Rows, cards, or all in one picture.
+fn forms() -> View {
+    let session = session();
+    let how = session.board.loops_view;
+    let choice = move |form: LoopsView| {
+        view! {
+            <button
+                type="button" aria-pressed={move || yes(how.get() == form)} on:click={move |_| session.show_loops_as(form)}
+            >{form.name()}</button>
+        }
+    };
+    view! { <div class="seg" role="group" aria-label="Loops shown as">{LoopsView::ALL.map(choice)}</div> }
 }
 
 /// The sentence of now; before anything happened, what to do.
@@ -63,7 +90,16 @@ pub fn now() -> View {
             })
         })
     };
-    view! { <p class="now">{move || if started.get() { sentence().content() } else { invitation() }}</p> }
+    let title = move || now_words(session);
+    view! { <p class="now" title=title>{move || if started.get() { sentence().content() } else { invitation() }}</p> }
+}
+
+/// All of the sentence, where there may be no room for it.
+fn now_words(session: Session) -> Option<String> {
+    session
+        .board
+        .now
+        .with(|now| now.as_ref().map(|now| [now.text.plain().as_str(), " ", now.because.as_str()].concat()))
 }
 
 /// Only loops that ran lately, or all.

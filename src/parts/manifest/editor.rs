@@ -3,16 +3,27 @@ use loopscope_engine::manifest::{Diagnostic, Severity};
 use wasm_bindgen::JsCast;
 use web_sys::{ClipboardEvent, Element, HtmlTextAreaElement};
 
-use super::lexer;
-use super::n_errors;
+use super::{lexer, n_errors, typing};
 use crate::atoms::icon;
-use crate::session::session;
+use crate::session::Editor;
 use crate::ui::{At, State, View, memo, view};
+
+/// A text and how it is called on the page.
+#[derive(Clone, Copy)]
+pub struct Sheet {
+    pub editor: Editor,
+    /// The element's id.
+    pub id: &'static str,
+    pub label: &'static str,
+    /// The ids of its problems and of its hint.
+    pub described_by: &'static str,
+    pub problems_id: &'static str,
+}
 
 /// Longer lines are not coloured to their end: nobody reads them here.
 const MAX_COLOURED: usize = 400;
 /// From so many bytes on a pasted text is large.
-const LARGE: usize = 200_000;
+pub const LARGE: usize = 200_000;
 
 /// Which lines are in sight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -25,8 +36,9 @@ struct Window {
 }
 
 /// A text field with line numbers, marks and colours. Only the lines in sight are drawn.
-pub fn editor_view(field: At<HtmlTextAreaElement>, on_text: Callback<String>) -> View {
-    let editor = session().editor;
+pub fn editor_view(sheet: Sheet, field: At<HtmlTextAreaElement>, on_text: Callback<String>) -> View {
+    let Sheet { editor, id, label, described_by, .. } = sheet;
+    let keys = typing::Keys::new();
     let ruler = At::<Element>::new();
     let window = State::new(Window { count: 40, ..Window::default() });
     let look = move || {
@@ -42,17 +54,19 @@ pub fn editor_view(field: At<HtmlTextAreaElement>, on_text: Callback<String>) ->
     let invalid = move || editor.problems.with(|it| n_errors(it) > 0).then_some("true");
     view! {
         <div class="editor">
-            {lines(window)}
+            {lines(editor, window)}
             <textarea
-                id="editor" class="editor-text" at=field wrap="off" spellcheck="false" autocomplete="off" autocapitalize="off"
-                aria-label="Manifest" aria-invalid=invalid aria-describedby="problems"
+                id=id class="editor-text" at=field wrap="off" spellcheck="false" autocomplete="off" autocapitalize="off"
+                aria-label=label aria-invalid=invalid aria-describedby=described_by
                 prop:value={move || editor.text.get()}
-                on:input={move |event| { on_text.run(event_target_value(&event)); look() }}
+                on:keydown={move |event| keys.pressed(event.unchecked_ref(), field, on_text)}
+                on:input={move |event| { keys.edited(); on_text.run(event_target_value(&event)); look() }}
                 on:paste={move |event| { if let Some(text) = paste_large(event.unchecked_ref(), field) { on_text.run(text); look() } }}
-                on:scroll={move |_| look()} on:focus={move |_| look()}
+                on:scroll={move |_| look()} on:focus={move |_| { keys.entered(); look() }}
             ></textarea>
             <div class="ruler" aria-hidden="true" at=ruler>"0"</div>
         </div>
+        <p class="tab-hint sub" id={[id, "-hint"].concat()}>"Tab indents once you have edited. Esc, then Tab, leaves."</p>
     }
 }
 
@@ -75,8 +89,7 @@ fn paste_large(event: &ClipboardEvent, field: At<HtmlTextAreaElement>) -> Option
 }
 
 /// Line numbers, marks and colours of the lines in sight.
-fn lines(window: State<Window>) -> View {
-    let editor = session().editor;
+fn lines(editor: Editor, window: State<Window>) -> View {
     let down = move || px(window.get().above);
     let left = move || px(-window.get().left);
     let shown = memo(move || {

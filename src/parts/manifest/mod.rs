@@ -1,8 +1,11 @@
 //! The manifest: a text to edit, what is wrong with it, and Apply.
 
+mod diff;
 mod editor;
 mod lexer;
 mod problems;
+mod samples;
+mod typing;
 
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -10,11 +13,14 @@ use loopscope_engine::manifest::{Diagnostic, Severity};
 use wasm_bindgen::JsCast;
 use web_sys::{DragEvent, Event, HtmlTextAreaElement};
 
+use crate::atoms::icon;
 use crate::platform;
-use crate::session::{Part, Session, session};
+use crate::session::{Editor, Part, session};
 use crate::ui::{At, View, view};
-use editor::editor_view;
-use problems::problems;
+pub use diff::{changes_view, diff_view};
+pub use editor::{Sheet, editor_view};
+pub use problems::problems;
+use samples::{SAMPLES, Sample};
 
 /// Typing rests so long before the text is looked over, in wall ms.
 const LINT_AFTER_MS: u32 = 250;
@@ -23,24 +29,38 @@ pub fn n_errors(problems: &[Diagnostic]) -> usize {
     problems.iter().filter(|it| it.severity == Severity::Error).count()
 }
 
+/// Takes what is typed, and looks it over once the typing rests.
+pub fn delayed_lint(editor: Editor) -> Callback<String> {
+    let waiting = StoredValue::new_local(None::<Timeout>);
+    Callback::new(move |text: String| {
+        editor.text.set(text);
+        editor.diff.put(None);
+        let lint = Timeout::new(LINT_AFTER_MS, move || editor.lint());
+        let _ = waiting.try_set_value(Some(lint));
+    })
+}
+
 pub fn manifest_pane() -> View {
     let session = session();
+    let editor = session.editor;
     let field = At::<HtmlTextAreaElement>::new();
-    let waiting = StoredValue::new_local(None::<Timeout>);
     let is_open = move || session.focus.pane.get() == Part::Manifest;
-    let changed = Callback::new(move |text: String| {
-        session.editor.text.set(text);
-        let lint = Timeout::new(LINT_AFTER_MS, move || session.lint());
-        let _ = waiting.try_set_value(Some(lint));
-    });
+    let changed = delayed_lint(editor);
     let apply = move |_| {
-        let _ = waiting.try_set_value(None);
         if !session.apply() {
-            let first = session.editor.problems.with_untracked(|all| all.first().cloned());
-            if let Some(problem) = first {
-                platform::next_frame(move || go_to(session, field, &problem));
-            }
+            go_to_first(editor, field);
         }
+    };
+    let compare = move |_| {
+        session.compare();
+        platform::next_frame(|| platform::bring_up(".pane-manifest > .under"));
+    };
+    let sheet = Sheet {
+        editor,
+        id: "editor",
+        label: "Manifest",
+        described_by: "problems editor-hint",
+        problems_id: "problems",
     };
     view! {
         <section
@@ -49,26 +69,55 @@ pub fn manifest_pane() -> View {
             on:drop={move |event: Event| {
                 event.prevent_default();
                 let event: DragEvent = event.unchecked_into();
-                open_file(event.data_transfer().and_then(|data| data.files()), changed);
+                open_file(event.data_transfer().and_then(|data| data.files()), field, changed);
             }}
         >
             <div class="pane-h">
                 <h2 class="h" id="h-man">"Manifest"</h2>
-                {file_button(changed)}
+                {sample_list(field, changed)}
+                {file_button(field, changed)}
+                <button class="btn btn-s" type="button" on:click=compare>"Compare"</button>
                 <button class="btn btn-s" type="button" on:click=apply>"Apply"</button>
             </div>
-            {editor_view(field, changed)}
-            {problems(field)}
+            {editor_view(sheet, field, changed)}
+            {problems(sheet, field)}
         </section>
     }
 }
 
+fn sample_list(field: At<HtmlTextAreaElement>, on_text: Callback<String>) -> View {
+    let session = session();
+    let option = |(index, it): (usize, &Sample)| view! { <option value={index.to_string()}>{it.name}</option> };
+    let options = SAMPLES.iter().enumerate().map(option).collect::<View>();
+    let change = move |event: Event| {
+        let index = event_target_value(&event).parse::<usize>().ok();
+        let Some(sample) = index.and_then(|index| SAMPLES.get(index)) else { return };
+        if let Some((image, index)) = sample.program {
+            session.set_program(image, index);
+        }
+        typing::put_whole(field, sample.text.to_owned(), on_text);
+    };
+    view! {
+        <span class="pick pick-s">
+            <select aria-label="Load a sample" on:change=change><option value="">"Samples"</option>{options}</select>
+            {icon("i i12", "#i-down")}
+        </span>
+    }
+}
+
+/// Leads to the first thing that is wrong, once it is drawn.
+pub fn go_to_first(editor: Editor, field: At<HtmlTextAreaElement>) {
+    if let Some(problem) = editor.problems.with_untracked(|all| all.first().filter(|it| it.line > 0).cloned()) {
+        platform::next_frame(move || go_to(editor, field, &problem));
+    }
+}
+
 /// Puts the caret where the problem is.
-fn go_to(session: Session, field: At<HtmlTextAreaElement>, problem: &Diagnostic) {
+fn go_to(editor: Editor, field: At<HtmlTextAreaElement>, problem: &Diagnostic) {
     let Some(field) = field.get_untracked() else { return };
     let (line, column, length) = (problem.line.max(1), problem.column.max(1), problem.length);
-    let (start, end) = session.editor.text.with_untracked(|text| span(text, line, column, length));
-    let lines = session.editor.text.with_untracked(|text| text.split('\n').count());
+    let (start, end) = editor.text.with_untracked(|text| span(text, line, column, length));
+    let lines = editor.text.with_untracked(|text| text.split('\n').count());
     let line_height = field.scroll_height() / i32::try_from(lines.max(1)).unwrap_or(i32::MAX);
     let top = i32::try_from(line).unwrap_or(1).saturating_sub(3).saturating_mul(line_height);
     platform::select_range(&field, start, end, top);
@@ -89,20 +138,20 @@ fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-fn open_file(files: Option<web_sys::FileList>, then: Callback<String>) {
+fn open_file(files: Option<web_sys::FileList>, field: At<HtmlTextAreaElement>, on_text: Callback<String>) {
     if let Some(file) = files.and_then(|files| files.get(0)) {
         leptos::task::spawn_local(async move {
             if let Some(text) = platform::file_text(file).await {
-                then.run(text);
+                typing::put_whole(field, text, on_text);
             }
         });
     }
 }
 
-fn file_button(on_text: Callback<String>) -> View {
+fn file_button(field: At<HtmlTextAreaElement>, on_text: Callback<String>) -> View {
     let chosen = move |event: Event| {
         let input: web_sys::HtmlInputElement = event_target(&event);
-        open_file(input.files(), on_text);
+        open_file(input.files(), field, on_text);
         input.set_value("");
     };
     view! {

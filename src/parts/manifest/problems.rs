@@ -1,17 +1,17 @@
 use loopscope_engine::manifest::{Diagnostic, Severity};
 use web_sys::HtmlTextAreaElement;
 
-use super::go_to;
+use super::{Sheet, diff_view, go_to};
 use crate::atoms::{icon, plural};
-use crate::session::session;
+use crate::session::Editor;
 use crate::ui::{At, View, memo, view};
 
 /// So many problems are listed; the rest is counted.
 const LISTED: usize = 30;
 
 /// What is wrong, where; what is kept without effect; and what Apply answered.
-pub fn problems(field: At<HtmlTextAreaElement>) -> View {
-    let editor = session().editor;
+pub fn problems(sheet: Sheet, field: At<HtmlTextAreaElement>) -> View {
+    let Sheet { editor, problems_id, .. } = sheet;
     let of = move |not_simulated: bool| {
         memo(move || {
             let is_wanted = |it: &&Diagnostic| (it.severity == Severity::NotSimulated) == not_simulated;
@@ -19,16 +19,19 @@ pub fn problems(field: At<HtmlTextAreaElement>) -> View {
         })
     };
     let (wrong, idle) = (of(false), of(true));
-    let is_quiet = move || editor.problems.with(Vec::is_empty) && editor.answer.with(Vec::is_empty);
+    let is_quiet = move || {
+        editor.problems.with(Vec::is_empty) && editor.answer.with(Vec::is_empty) && editor.diff.with(Option::is_none)
+    };
     let role = move || if editor.refused.get() { "alert" } else { "status" };
     view! {
         <div class="under" tabindex="0" role="region" aria-label="Answer" hidden=is_quiet>
-            <div id="problems" role=role aria-label="Problems">
+            <div id=problems_id role=role aria-label="Problems">
                 <ul class="problems">
-                    {move || wrong.with(|all| all.iter().take(LISTED).map(|it| problem(field, it)).collect::<View>())}
+                    {move || wrong.with(|all| all.iter().take(LISTED).map(|it| problem(editor, field, it)).collect::<View>())}
                 </ul>
                 {move || more(wrong.with(Vec::len))}
             </div>
+            <div role="status" aria-label="Difference">{move || editor.diff.with(|it| it.as_ref().map(|it| diff_view(it)))}</div>
             <pre class="answer" role="status" hidden={move || editor.answer.with(Vec::is_empty)}>
                 {move || editor.answer.with(|lines| lines.join("\n"))}
             </pre>
@@ -36,7 +39,7 @@ pub fn problems(field: At<HtmlTextAreaElement>) -> View {
                 <summary>{move || ["Not simulated: ", plural(idle.with(Vec::len), "place", "places").as_str()].concat()}</summary>
                 <p class="sub">"Valid Kubernetes: accepted and kept, without effect here."</p>
                 <ul class="problems">
-                    {move || idle.with(|all| all.iter().map(|it| problem(field, it)).collect::<View>())}
+                    {move || idle.with(|all| all.iter().map(|it| problem(editor, field, it)).collect::<View>())}
                 </ul>
             </details>
         </div>
@@ -49,8 +52,7 @@ fn more(n: usize) -> Option<View> {
 }
 
 /// `Line 9, column 15, spec.replicas: expected a whole number, found "three". Try replicas: 3`
-fn problem(field: At<HtmlTextAreaElement>, it: &Diagnostic) -> View {
-    let session = session();
+fn problem(editor: Editor, field: At<HtmlTextAreaElement>, it: &Diagnostic) -> View {
     let target = it.clone();
     let shape = match it.severity {
         Severity::Error => icon("i i14 s-bad", "#i-error"),
@@ -64,7 +66,7 @@ fn problem(field: At<HtmlTextAreaElement>, it: &Diagnostic) -> View {
     let hint = it.hint.clone().map(|hint| view! { " " <span class="hint">{hint}</span> });
     view! {
         <li>
-            <button type="button" on:click={move |_| go_to(session, field, &target)}>
+            <button type="button" on:click={move |_| go_to(editor, field, &target)}>
                 {shape}<span>{place}{path} " " {it.message.clone()}{hint}</span>
             </button>
         </li>

@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::ui::At;
 
 /// Right and Left move between pods, Down and Up through them and the nodes' buttons, Page Up and Page Down between
-/// nodes, Home and End to the ends; Delete deletes.
+/// nodes, Home and End to the ends; Delete deletes. A table's headings are a row of their own.
 pub fn on_key(session: Session, list: At<Element>, event: &KeyboardEvent) {
     let Some(list) = list.get_untracked() else { return };
     let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
@@ -35,7 +35,8 @@ fn delete(session: Session, pod: &Element) {
     let mut pods: Vec<_> = nodes.iter().flat_map(|node| node.pods.with_untracked(Vec::clone)).collect();
     pods.extend(session.board.unscheduled.get_untracked());
     let found = pods.into_iter().find(|pod| pod.uid.to_string() == uid);
-    if let Some(key) = found.map(|pod| pod.row.with_untracked(|row| row.key.clone())) {
+    let key = found.and_then(|pod| pod.row.with_untracked(|row| row.is_known.then(|| row.key.clone())));
+    if let Some(key) = key {
         session.delete(key);
     }
 }
@@ -44,8 +45,19 @@ fn destination(list: &Element, target: &Element, key: &str) -> Option<Element> {
     let all = platform::all(list, "button");
     let here = all.iter().position(|it| it == target)?;
     let (before, after) = (all.get(..here)?, all.get(here + 1..)?);
+    let is_heading = |it: &&Element| it.closest("thead").ok().flatten().is_some();
+    if is_heading(&target) && key != "ArrowDown" {
+        return match key {
+            "ArrowRight" => after.first(),
+            "ArrowLeft" => before.last(),
+            _ => None,
+        }
+        .filter(is_heading)
+        .cloned();
+    }
     let mut pods = all.iter().filter(|it| is_pod(it));
     match key {
+        "ArrowDown" if is_heading(&target) => after.iter().find(|it| !is_heading(it)),
         "ArrowDown" => after.first(),
         "ArrowUp" => before.last(),
         "ArrowRight" => after.iter().find(|it| is_pod(it)),

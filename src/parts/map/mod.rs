@@ -1,19 +1,24 @@
-//! Where the pods are.
+//! Where the pods are, or whose.
 
+mod crowd;
 mod keys;
 mod node;
+mod owner;
+mod pages;
 mod pod;
 mod table;
 
+use loopscope_engine::api::Kind;
 use loopscope_engine::view::Convergence;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event};
 
 use super::deeds::switch_table;
 use crate::atoms::{icon, plural, yes};
-use crate::session::{Part, Session, session};
-use crate::ui::{At, View, each, view, when};
+use crate::session::{NodeEntry, Part, Session, session};
+use crate::ui::{At, State, View, each, view, when};
 use node::{legend, node_view, unscheduled};
+use owner::owner_view;
 
 pub fn map() -> View {
     let session = session();
@@ -21,7 +26,9 @@ pub fn map() -> View {
     let list = At::<Element>::new();
     let counts = move || {
         let pods = plural(board.n_pods.get(), "pod", "pods");
-        [pods.as_str(), ", ", plural(board.nodes.with(Vec::len), "node", "nodes").as_str()].concat()
+        let n = board.n_nodes.get();
+        let cards = if is_by_owner(session) { plural(n, "owner", "owners") } else { plural(n, "node", "nodes") };
+        [pods.as_str(), ", ", cards.as_str()].concat()
     };
     let simple = session.is_simple.get_untracked();
     let is_table = move || !simple && board.table.get();
@@ -35,7 +42,9 @@ pub fn map() -> View {
             </div>
             {when(is_empty, empty)}
             {when(is_table, table::table)}
-            {when(move || !is_table(), move || tiles(session, list))}
+            {when(move || is_table() && board.is_crowd.get(), pages::pages)}
+            {when(move || !is_table() && board.is_crowd.get(), crowd::crowd)}
+            {when(move || !is_table() && !board.is_crowd.get(), move || tiles(session, list))}
         </section>
     }
 }
@@ -45,6 +54,8 @@ fn acts(session: Session) -> View {
     view! {
         <span class="sub map-hint">{move || hint(session)}</span>
         <div class="map-acts">
+            {switch("group", "Group pods by", board.by_owner, ["node", "owner"], Session::group_by_owner)}
+            {switch("show", "Show the map as", board.truth, ["reported", "truth"], Session::show_truth)}
             <button class="btn btn-s btn-quiet" type="button" on:click={move |_| session.add_node()}>
                 {icon("i i12", "#i-plus")}"Add node"
             </button>
@@ -56,14 +67,48 @@ fn acts(session: Session) -> View {
     }
 }
 
+/// One of two ways.
+fn switch(
+    name: &'static str,
+    label: &'static str,
+    is: State<bool>,
+    words: [&'static str; 2],
+    choose: fn(Session, bool),
+) -> View {
+    let session = session();
+    let choice = |second: bool| {
+        view! {
+            <button type="button" aria-pressed={move || yes(is.get() == second)} on:click={move |_| choose(session, second)}>
+                {words[usize::from(second)]}
+            </button>
+        }
+    };
+    view! {
+        <span class="opt"><span aria-hidden="true">{name}</span><span class="seg" role="group" aria-label=label>{[false, true].map(choice)}</span></span>
+    }
+}
+
+fn is_by_owner(session: Session) -> bool {
+    session.board.by_owner.get() && !session.is_simple.get()
+}
+
+/// What tells a card from all others.
+fn card_id(card: &NodeEntry) -> String {
+    [card.key.kind.name(), &card.key.namespace, &card.key.name].join("/")
+}
+
+fn card_view(card: NodeEntry) -> View {
+    if card.key.kind == Kind::Node { node_view(card) } else { owner_view(card) }
+}
+
 fn tiles(session: Session, list: At<Element>) -> View {
     let board = session.board;
     view! {
             <ul
-                class="nodes" class:is-compact={move || board.compact.get()} at=list
+                class="nodes" at=list
                 on:keydown={move |event| keys::on_key(session, list, event.unchecked_ref())}
             >
-                {each(move || board.nodes.get(), |node| node.key.name.to_string(), node_view)}
+                {each(move || board.nodes.get(), card_id, card_view)}
                 {unscheduled()}
             </ul>
     }

@@ -1,7 +1,7 @@
 use loopscope_engine::view::{Capacity, Counts, NodeCard, NodeClass, PodClass};
 use loopscope_engine::world::Command;
 
-use super::pod::pod_view;
+use super::pod::{pod_view, reported};
 use crate::atoms::{icon, icon_of, plural, pod_class_name, pod_icon};
 use crate::session::{NodeEntry, PodEntry, session};
 use crate::ui::{Content, State, View, each, memo, view, when};
@@ -12,14 +12,13 @@ pub fn node_view(node: NodeEntry) -> View {
     let card = State::from(card);
     let pods = State::from(pods);
     let arriving = State::from(arriving);
-    let compact = session().board.compact;
     let is_lost = move || card.with(|it| it.class == NodeClass::Unreachable);
     let is_cordoned = move || card.with(|it| it.class == NodeClass::Cordoned);
     let label = move || card.with(|it| ["Pods on ", it.key.name.as_str()].concat());
     view! {
         <li class="node" class:node-lost=is_lost class:node-cordoned=is_cordoned>
             {head(card)}
-            {when(move || !compact.get(), move || capacities(card))}
+            {capacities(card)}
             <ul class="pods" aria-label=label>
                 {each(move || pods.get(), |pod| pod.uid.to_string(), pod_view)}
                 {each(move || arriving.get(), |pod| pod.uid.to_string(), slot)}
@@ -32,18 +31,18 @@ pub fn node_view(node: NodeEntry) -> View {
 
 /// The shape of a node's state.
 pub fn node_shape(card: State<NodeCard>) -> impl Fn() -> &'static str + Copy + Send {
-    move || match card.with(|it| it.class) {
-        NodeClass::Ready => "#node-ready",
-        NodeClass::NotReady => "#node-notready",
-        NodeClass::Unreachable => "#node-unreachable",
-        NodeClass::Cordoned => "#node-cordoned",
+    move || {
+        card.with(|it| match it.class {
+            // Really so, whatever is reported.
+            _ if it.reported.is_some() && it.faults.is_stopped => "#i-power",
+            _ if it.reported.is_some() && it.faults.is_cut => "#i-x",
+            NodeClass::Ready => "#node-ready",
+            _ if it.reported.is_some() => "#node-ready",
+            NodeClass::NotReady => "#node-notready",
+            NodeClass::Unreachable => "#node-unreachable",
+            NodeClass::Cordoned => "#node-cordoned",
+        })
     }
-}
-
-/// Where pods have no words: how many are in the two states that matter most.
-fn worst(card: State<NodeCard>) -> View {
-    let counts = memo(move || card.with(|it| it.counts.iter().copied().take(2).collect::<Counts>()));
-    view! { <ul class="legend">{move || counts.with(legend)}</ul> }
 }
 
 /// Shapes with their number and word.
@@ -92,7 +91,7 @@ fn head(card: State<NodeCard>) -> View {
             <span class="tag grow">
                 {icon_of(|| "i i12", node_shape(card))}<span class="clip">{move || card.with(|it| it.word.clone())}</span>
             </span>
-            {when(move || session.board.compact.get(), move || worst(card))}
+            {reported(move || card.with(|it| it.reported.clone()))}
             {(!simple).then(|| view! {
                 <button class="btn btn-s btn-quiet node-switch" type="button" tabindex=stop aria-label=label on:click=switch>
                     {icon("i i12", "#i-power")}<span>{verb}</span>

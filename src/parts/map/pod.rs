@@ -1,25 +1,21 @@
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::view::{PodClass, PodRow};
 
-use crate::atoms::{dial, icon_of, pod_icon, pod_tile, yes};
-use crate::session::{PodEntry, session};
+use crate::atoms::{dial, icon, icon_of, pod_icon, yes};
+use crate::session::{PodEntry, Session, session};
 use crate::ui::{State, View, memo, view, when};
 
-/// One pod: a shape, its name and its state's word; a bare shape where there are many.
+/// One pod: a shape, its name and its state's word.
 pub fn pod_view(pod: PodEntry) -> View {
     let session = session();
     let PodEntry { uid, row } = pod;
     let row = State::from(row);
-    let compact = session.board.compact;
     let class = memo(move || row.with(|row| row.class));
     let is_pressed = move || {
         let is_selected = |key: &ObjectKey| row.with(|row| row.key == *key);
         yes(session.focus.selected.with(|selected| selected.as_ref().is_some_and(is_selected)))
     };
-    let shape = icon_of(
-        move || pod_icon(class.get()).0,
-        move || if compact.get() { pod_tile(class.get()) } else { pod_icon(class.get()).1 },
-    );
+    let shape = icon_of(move || pod_icon(class.get()).0, move || pod_icon(class.get()).1);
     view! {
         <li>
             <button
@@ -29,7 +25,7 @@ pub fn pod_view(pod: PodEntry) -> View {
                 on:click={move |_| session.select(row.with_untracked(|row| row.key.clone()))}
             >
                 {shape}
-                {when(move || !compact.get(), move || label(row))}
+                {label(row)}
             </button>
         </li>
     }
@@ -42,6 +38,7 @@ pub fn rover(uid: Uid) -> impl Fn() -> &'static str {
 }
 
 fn label(row: State<PodRow>) -> View {
+    let session = session();
     let countdown = move || row.with(|row| row.countdown);
     let ends = move || match row.with(|row| row.class) {
         PodClass::Creating => "dial s-creating",
@@ -61,7 +58,26 @@ fn label(row: State<PodRow>) -> View {
             {when(move || countdown().is_some(), move || dial(countdown, ends))}
             {move || row.with(|row| row.word.clone())}
         </span>
+        " "
+        {reported(move || row.with(|row| row.reported.clone()))}
+        " "
+        {move || place(session, row)}
     }
+}
+
+/// Where the cards are workloads, each pod says its node.
+fn place(session: Session, row: State<PodRow>) -> Option<View> {
+    super::is_by_owner(session).then(|| view! { <span class="pod-node">{node_name(row)}</span> })
+}
+
+pub fn node_name(row: State<PodRow>) -> String {
+    row.with(|row| if row.node.is_empty() { "no node".to_owned() } else { row.node.to_string() })
+}
+
+/// Marks what is not as the API server reports it.
+pub fn reported(text: impl Fn() -> Option<String> + 'static) -> View {
+    let mark = move || text().map(|text| view! { <span class="unlike">{icon("i i12", "#ph-diff")}{text}</span> });
+    view! { {mark} }
 }
 
 /// The middle of the name, for which the sheet draws dots: what is seen is then part of what is said.

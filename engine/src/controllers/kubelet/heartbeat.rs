@@ -12,9 +12,13 @@ use crate::api::{
 use crate::apiserver::{Request, Verb};
 use crate::client::{Action, Context, Facts, Hardware, Next, Outcome, Step, Stepped};
 use crate::note;
+use crate::sim::Millis;
 
 /// How often the node's status is written although nothing changed (`nodeStatusReportFrequency`), in seconds.
 const REPORT_EVERY: i64 = 300;
+
+/// How long to wait before the lease is tried again: this, then twice the last, up to the other (`backoffEnsureLease`).
+pub const BACKOFF: (Millis, Millis) = (Millis(200), Millis(7_000));
 
 /// The conditions of a healthy node, with the kubelet's reasons and messages.
 pub const HEALTHY: [(&str, bool, &str, &str); 4] = [

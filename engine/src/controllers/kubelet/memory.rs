@@ -4,7 +4,7 @@ use super::admission::Refusal;
 use super::probes::{ProbeKind, Prober};
 use crate::api::{Container, Name, Pod, Uid};
 use crate::client::{BackOff, ContainerRecord, Exit, PodRecord, Pull, Role};
-use crate::sim::{Digest, Map, Millis, Time};
+use crate::sim::{Digest, Millis, Time};
 
 /// The first back-off of a container that keeps exiting or an image that cannot be had, and its cap
 /// (`MaxContainerBackOff`, v1.36).
@@ -66,7 +66,8 @@ pub struct PodMemory {
     pub version: u64,
     /// When it was last looked at: what came due since then calls for another look.
     looked: Time,
-    containers: Map<Name, Memory>,
+    /// By name; there are few.
+    containers: Vec<(Name, Memory)>,
 }
 
 /// The spec of a container, among the init containers or the others.
@@ -123,7 +124,17 @@ pub fn pull_delay(failures: u32) -> Millis {
 
 impl PodMemory {
     pub fn of(&self, name: &Name) -> Option<&Memory> {
-        self.containers.get(name)
+        self.containers.iter().find(|(known, _)| known == name).map(|(_, memory)| memory)
+    }
+
+    fn of_mut(&mut self, name: &Name) -> Option<&mut Memory> {
+        let known = self.containers.iter().position(|(known, _)| known == name);
+        let at = known.unwrap_or_else(|| {
+            self.containers.reserve_exact(1);
+            self.containers.push((name.clone(), Memory::default()));
+            self.containers.len() - 1
+        });
+        self.containers.get_mut(at).map(|(_, memory)| memory)
     }
 
     /// Takes a look at the pod's containers: asks probes that are due, counts waits on. Returns what an Event tells.
@@ -131,11 +142,7 @@ impl PodMemory {
         let mut noticed = Vec::new();
         self.looked = now;
         for container in &record.containers {
-            if !self.containers.contains_key(&container.name) {
-                self.containers.insert(container.name.clone(), Memory::default());
-            }
-            let (Some(memory), Some(spec)) = (self.containers.get_mut(&container.name), spec_of(pod, &container.name))
-            else {
+            let (Some(memory), Some(spec)) = (self.of_mut(&container.name), spec_of(pod, &container.name)) else {
                 continue;
             };
             let mut found = memory.look_at_run(spec, container, record, now);
@@ -150,7 +157,7 @@ impl PodMemory {
     /// When the kubelet must look again by itself.
     pub fn wakes_at(&self, record: &PodRecord) -> Option<Time> {
         let times = record.containers.iter().flat_map(|container| {
-            let memory = self.containers.get(&container.name);
+            let memory = self.of(&container.name);
             let probers = memory.map(|memory| memory.probers).unwrap_or_default();
             let is_up = container.is_up();
             let probes = probers.into_iter().flatten().filter(move |_| is_up);

@@ -21,7 +21,7 @@ use super::Recorder;
 use crate::api::{Kind, Name, Object, ObjectKey, Pod, PodStatus, Uid};
 use crate::apiserver::{Change, ChangeKind, DeleteOptions, EventDraft, Objects, Request, Verb};
 use crate::client::{
-    Action, Arg, Context, Facts, Next, Outcome, PodRecord, Reconciler, RuntimeCall, Step, Stepped, Wakeup,
+    Action, Arg, Context, Facts, Next, Outcome, PodRecord, Reconciler, RuntimeCall, Step, Stepped, Wakeup, WorkQueue,
 };
 use crate::note;
 use crate::sim::{Map, Millis, Time};
@@ -89,6 +89,10 @@ impl Reconciler for Kubelet {
             }
             _ => Vec::new(),
         }
+    }
+
+    fn backoff(&self, key: &ObjectKey) -> (Millis, Millis) {
+        if key.kind == Kind::Node { heartbeat::BACKOFF } else { WorkQueue::BACKOFF }
     }
 
     fn start(&mut self, _key: &ObjectKey) -> Turn {

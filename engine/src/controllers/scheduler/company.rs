@@ -108,7 +108,7 @@ impl Company {
             for term in terms {
                 let domains = snapshot.domains(&term.topology_key);
                 let per_node = snapshot.count(cache, all.clone(), false);
-                company.near.push(Term::new(domains, per_node, Who::Selected(all.clone())));
+                company.near.push(Term::new(domains, &per_node, Who::Selected(all.clone())));
             }
             let nobody = company.near.iter().all(|term| term.counts.iter().all(|count| *count == 0));
             company.may_begin = nobody && all.iter().all(|it| it.matches(namespace, labels));
@@ -117,7 +117,7 @@ impl Company {
             let domains = snapshot.domains(&term.topology_key);
             let matchers = vec![matcher(term, namespace, cache)];
             let per_node = snapshot.count(cache, matchers.clone(), false);
-            company.far.push(Term::new(domains, per_node, Who::Selected(matchers)));
+            company.far.push(Term::new(domains, &per_node, Who::Selected(matchers)));
         }
         let mut unwilling: Vec<(usize, String)> = Vec::new();
         for (at, group) in snapshot.groups.iter().enumerate() {
@@ -163,7 +163,7 @@ pub(super) fn raw_scores(snapshot: &mut Snapshot, cache: &Objects, pod: &Pod, fe
             let domains = snapshot.domains(&wish.pod_affinity_term.topology_key);
             let matchers = vec![matcher(&wish.pod_affinity_term, namespace, cache)];
             let per_node = snapshot.count(cache, matchers, false);
-            liked.push((Term::new(domains, per_node, Who::Selected(Vec::new())), sign * i64::from(wish.weight)));
+            liked.push((Term::new(domains, &per_node, Who::Selected(Vec::new())), sign * i64::from(wish.weight)));
         }
     }
     let mut wishes: Vec<(usize, String, i64)> = Vec::new();

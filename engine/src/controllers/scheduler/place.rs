@@ -11,16 +11,28 @@ use crate::api::{Name, Pod};
 use crate::apiserver::{Objects, Usage};
 
 /// The measures, in words and with their weights.
-const MEASURES: [(&str, i64); 6] =
+const MEASURES: [(&str, i32); 6] =
     [("free room", 1), ("even use", 1), ("taints", 3), ("node affinity", 2), ("spread", 2), ("pods around", 2)];
 
-type Points = [i64; MEASURES.len()];
+type Points = [i32; MEASURES.len()];
+
+/// What one choice fills and the next fills anew: of hundreds of nodes these lists are long, and need not be made each
+/// time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Desk {
+    /// The nodes that fit.
+    feasible: Vec<usize>,
+    /// Their points by free room and by even use.
+    own: Vec<[i32; 2]>,
+    spread: Vec<i64>,
+    totals: Vec<i32>,
+}
 
 /// The outcome for one pod.
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
-    pub chosen: Option<(Name, i64)>,
-    pub runner_up: Option<(Name, i64)>,
+    pub chosen: Option<(Name, i32)>,
+    pub runner_up: Option<(Name, i32)>,
     /// By which measure the chosen node is ahead of the next most.
     pub chiefly: &'static str,
     pub fitting: usize,
@@ -82,7 +94,9 @@ pub(super) fn draw(pod: &Pod, number: usize) -> u64 {
 pub(super) fn place(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>, start: &mut usize) -> Placement {
     let total = snapshot.slots.len();
     let mut placement = Placement { total, other: query.other.clone(), ..Placement::default() };
-    let mut feasible = Vec::new();
+    let mut desk = std::mem::take(&mut snapshot.desk);
+    desk.feasible.clear();
+    desk.own.clear();
     let is_plain = query.is_plain();
     snapshot.regard(&query.pod.spec);
     let nominated = match query.pod.status.nominated_node_name.as_str() {
@@ -92,61 +106,60 @@ pub(super) fn place(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>,
     let is_nominated = nominated.filter(|at| query.filter(snapshot, *at, None) == 0);
     let named: Option<Vec<usize>> =
         query.pinned.as_ref().map(|names| names.iter().filter_map(|name| snapshot.find(name)).collect());
-    let mut consider = |at: usize, placement: &mut Placement, feasible: &mut Vec<(usize, [i64; 2])>| {
-        placement.seen += 1;
-        let known = if is_plain { snapshot.memo(at) } else { None };
-        let (reasons, points) = known.unwrap_or_else(|| {
-            let reasons = query.filter(snapshot, at, None);
-            let points = match snapshot.slots.get(at) {
-                Some(slot) if reasons == 0 => resource_points(slot, query.asks),
-                _ => [0; 2],
-            };
-            if is_plain {
-                snapshot.remember(at, reasons, points);
-            }
-            (reasons, points)
-        });
-        match reasons {
-            0 => feasible.push((at, points)),
-            reasons => placement.refused.push((at, reasons)),
+    let consider = |snapshot: &mut Snapshot, at: usize, placement: &mut Placement, desk: &mut Desk| {
+        let reasons = query.filter(snapshot, at, None);
+        let points = match snapshot.slots.get(at) {
+            Some(slot) if reasons == 0 => resource_points(slot, query.asks).map(|points| points as i32),
+            _ => [0; 2],
+        };
+        if is_plain {
+            snapshot.remember(at, reasons, points);
         }
+        desk.take(at, reasons, points, placement);
     };
     if let Some(at) = is_nominated {
-        consider(at, &mut placement, &mut feasible);
+        consider(snapshot, at, &mut placement, &mut desk);
     } else if let Some(named) = named {
         placement.absent = total - named.len();
-        named.into_iter().for_each(|at| consider(at, &mut placement, &mut feasible));
+        named.into_iter().for_each(|at| consider(snapshot, at, &mut placement, &mut desk));
     } else if total > 0 {
         let enough = enough_nodes(total);
-        feasible.reserve(enough);
         let first = *start % total;
-        for at in (first..total).chain(0..first) {
-            if feasible.len() == enough {
-                break;
+        for range in [first..total, 0..first] {
+            let mut at = range.start;
+            while at < range.end && desk.feasible.len() < enough {
+                if is_plain {
+                    let known = snapshot.known(at..range.end);
+                    let before = placement.seen;
+                    desk.take_known(known, at, enough, &mut placement);
+                    at += placement.seen - before;
+                    if at == range.end || desk.feasible.len() == enough {
+                        break;
+                    }
+                }
+                consider(snapshot, at, &mut placement, &mut desk);
+                at += 1;
             }
-            consider(at, &mut placement, &mut feasible);
         }
         *start = (first + placement.seen) % total;
     }
-    placement.fitting = feasible.len();
-    let (feasible, points): (Vec<usize>, Vec<[i64; 2]>) = feasible.into_iter().unzip();
-    let scores = score(snapshot, cache, query, &feasible, points);
-    choose(snapshot, query.pod, &feasible, &scores, &mut placement);
+    placement.fitting = desk.feasible.len();
+    let others = score(snapshot, cache, query, &mut desk);
+    choose(snapshot, query.pod, &mut desk, &others, &mut placement);
+    snapshot.desk = desk;
     placement
 }
 
-/// The points of the nodes that fit, measure by measure.
-struct Scores {
-    /// By free room and by even use.
-    own: Vec<[i64; 2]>,
-    others: [Column; MEASURES.len() - 2],
-}
+/// The points by the measures that compare nodes.
+type Columns = [Column; MEASURES.len() - 2];
 
 /// Points by one measure.
 enum Column {
     /// Every node has the same.
-    Same(i64),
+    Same(i32),
     Each(Vec<i64>),
+    /// Those by spread lie on the desk.
+    Spread,
 }
 
 impl From<Option<Vec<i64>>> for Column {
@@ -155,58 +168,91 @@ impl From<Option<Vec<i64>>> for Column {
     }
 }
 
-impl Scores {
-    fn of(&self, at: usize) -> Points {
+impl Desk {
+    /// Puts a node with those that fit or with those that do not.
+    fn take(&mut self, at: usize, reasons: Reasons, points: [i32; 2], placement: &mut Placement) {
+        placement.seen += 1;
+        match reasons {
+            0 => {
+                self.feasible.push(at);
+                self.own.push(points);
+            }
+            reasons => placement.refused.push((at, reasons)),
+        }
+    }
+
+    /// Takes the nodes from one on, up to the first of which nothing is known or until enough fit.
+    fn take_known<'a>(
+        &mut self,
+        known: impl Iterator<Item = (Reasons, &'a [i32; 2])>,
+        first: usize,
+        enough: usize,
+        placement: &mut Placement,
+    ) {
+        for (at, (reasons, points)) in (first..).zip(known) {
+            self.take(at, reasons, *points, placement);
+            if self.feasible.len() == enough {
+                break;
+            }
+        }
+    }
+
+    fn points(&self, others: &Columns, at: usize) -> Points {
         let mut points = Points::default();
         points[..2].copy_from_slice(&self.own.get(at).copied().unwrap_or_default());
-        for (place, column) in points[2..].iter_mut().zip(&self.others) {
+        for (place, column) in points[2..].iter_mut().zip(others) {
+            let each = |values: &[i64]| values.get(at).copied().unwrap_or(0) as i32;
             *place = match column {
                 Column::Same(value) => *value,
-                Column::Each(values) => values.get(at).copied().unwrap_or(0),
+                Column::Each(values) => each(values),
+                Column::Spread => each(&self.spread),
             };
         }
         points
     }
 
-    /// Each node's points by all measures together, with their weights.
-    fn totals(&self) -> Vec<i64> {
+    /// Sums up each node's points by all measures together, with their weights.
+    fn add_up(&mut self, others: &Columns) {
         let [(_, free), (_, even), weights @ ..] = MEASURES;
-        let mut totals: Vec<i64> = self.own.iter().map(|own| own[0] * free + own[1] * even).collect();
-        for (column, (_, weight)) in self.others.iter().zip(weights) {
-            match column {
-                Column::Same(0) => {}
-                Column::Same(value) => totals.iter_mut().for_each(|total| *total += value * weight),
-                Column::Each(values) => {
-                    totals.iter_mut().zip(values).for_each(|(total, value)| *total += value * weight);
-                }
-            }
+        let all = others.iter().zip(weights);
+        let same = all.clone().map(|(column, (_, weight))| if let Column::Same(it) = column { it * weight } else { 0 });
+        let same: i32 = same.sum();
+        let totals = &mut self.totals;
+        totals.clear();
+        totals.extend(self.own.iter().map(|own| own[0] * free + own[1] * even + same));
+        for (column, (_, weight)) in all {
+            let values = match column {
+                Column::Same(_) => continue,
+                Column::Each(values) => values,
+                Column::Spread => &self.spread,
+            };
+            totals.iter_mut().zip(values).for_each(|(total, value)| *total += *value as i32 * weight);
         }
-        totals
     }
 }
 
 /// Each node's points by each measure, 0 to 100.
-fn score(
-    snapshot: &mut Snapshot,
-    cache: &Objects,
-    query: &Query<'_>,
-    feasible: &[usize],
-    own: Vec<[i64; 2]>,
-) -> Scores {
+fn score(snapshot: &mut Snapshot, cache: &Objects, query: &Query<'_>, desk: &mut Desk) -> Columns {
+    let feasible = &desk.feasible;
     if feasible.len() < 2 {
-        return Scores { own: vec![[0; 2]; feasible.len()], others: [const { Column::Same(0) }; 4] };
+        desk.own.fill([0; 2]);
+        return [const { Column::Same(0) }; 4];
     }
     let taints = match snapshot.has_taints() {
         true => Column::Each(taint_scores(snapshot, query.pod, feasible)),
-        false => Column::Same(BEST),
+        false => Column::Same(BEST as i32),
     };
     let affinity = node_affinity_scores(snapshot, query.pod, feasible);
-    let spread = spread::raw_scores(snapshot, cache, query.pod, feasible).map(|raw| spread::normalize(&raw));
+    let spread = match spread::raw_scores(snapshot, cache, query.pod, feasible, &mut desk.spread) {
+        true => Column::Spread,
+        false => Column::Same(0),
+    };
+    spread::normalize(&mut desk.spread);
     let mut company = company::raw_scores(snapshot, cache, query.pod, feasible);
     if let Some(values) = &mut company {
         stretch(values);
     }
-    Scores { own, others: [taints, affinity.into(), spread.into(), company.into()] }
+    [taints, affinity.into(), spread, company.into()]
 }
 
 /// The points of a node by itself: for free room and for even use.
@@ -255,38 +301,35 @@ fn node_affinity_scores(snapshot: &Snapshot, pod: &Pod, feasible: &[usize]) -> O
 }
 
 /// The node with the most points, one of the best by lot, and the next.
-fn choose(snapshot: &Snapshot, pod: &Pod, feasible: &[usize], scores: &Scores, placement: &mut Placement) {
-    let mut best: Option<(i64, usize)> = None;
-    let mut second: Option<(i64, usize)> = None;
-    let mut equals = 0;
-    for (at, total) in scores.totals().into_iter().enumerate() {
-        let is_better = match best {
-            Some((most, _)) if total == most => {
-                equals += 1;
-                draw(pod, at).is_multiple_of(equals)
-            }
-            Some((most, _)) if total < most => false,
-            _ => {
-                equals = 1;
-                true
-            }
+fn choose(snapshot: &Snapshot, pod: &Pod, desk: &mut Desk, others: &Columns, placement: &mut Placement) {
+    desk.add_up(others);
+    const NONE: (i32, usize) = (i32::MIN, 0);
+    let (mut best, mut second, mut equals) = (NONE, NONE, 0);
+    for (at, total) in desk.totals.iter().copied().enumerate() {
+        let is_better = if total == best.0 {
+            equals += 1;
+            draw(pod, at).is_multiple_of(equals)
+        } else {
+            total > best.0
         };
-        let loser = if is_better { best.replace((total, at)) } else { Some((total, at)) };
-        if let Some(loser) = loser
-            && second.is_none_or(|(most, _)| loser.0 > most)
-        {
-            second = Some(loser);
+        if total > best.0 {
+            equals = 1;
+        }
+        let loser = if is_better { std::mem::replace(&mut best, (total, at)) } else { (total, at) };
+        if loser.0 > second.0 {
+            second = loser;
         }
     }
-    let named = |found: Option<(i64, usize)>| {
+    let [best, second] = [best, second].map(|found| Some(found).filter(|found| *found != NONE));
+    let named = |found: Option<(i32, usize)>| {
         let (total, at) = found?;
-        Some((snapshot.slots.get(*feasible.get(at)?)?.node.metadata.name.clone(), total))
+        Some((snapshot.slots.get(*desk.feasible.get(at)?)?.node.metadata.name.clone(), total))
     };
     (placement.chosen, placement.runner_up) = (named(best), named(second));
     if let (Some((most, first)), Some((less, next))) = (best, second)
         && most > less
     {
-        let (first, next) = (scores.of(first), scores.of(next));
+        let (first, next) = (desk.points(others, first), desk.points(others, next));
         let ahead = |measure: usize| {
             let points = |all: &Points| all.get(measure).copied().unwrap_or(0);
             MEASURES.get(measure).map_or(0, |(_, weight)| (points(&first) - points(&next)) * weight)

@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use super::place::Desk;
 use super::ports::{HostPort, host_ports};
 use super::reasons::Reasons;
 use crate::api::{Affinity, LabelSelector, Labels, Name, Node, Object, ObjectKey, Pod, PodSpec};
@@ -46,11 +47,16 @@ impl Matcher {
 struct Counter {
     matchers: Vec<Matcher>,
     skips_terminating: bool,
-    per_node: Vec<i32>,
+    per_node: Rc<Vec<i32>>,
     used: u64,
 }
 
 impl Counter {
+    fn counted(&mut self) -> &mut [i32] {
+        let per_node: &mut Vec<i32> = Rc::make_mut(&mut self.per_node);
+        per_node
+    }
+
     fn counts(&self, pod: &Pod) -> bool {
         let meta = &pod.metadata;
         !(self.skips_terminating && pod.is_terminating())
@@ -106,9 +112,9 @@ pub(super) struct Slot {
 #[derive(Clone, Copy, Debug, Default)]
 struct Memo {
     reasons: Reasons,
-    /// For free room and for even use.
-    points: [i64; 2],
-    of: u64,
+    /// For free room and for even use, 0 to 100.
+    points: [i32; 2],
+    of: u32,
 }
 
 impl Slot {
@@ -143,7 +149,7 @@ pub(super) struct Snapshot {
     /// Of the spec below and its number, one for each node.
     memos: Vec<Memo>,
     memo_of: Option<Rc<PodSpec>>,
-    memo_number: u64,
+    memo_number: u32,
     /// How many nodes have taints.
     n_tainted: usize,
     index: Map<Name, usize>,
@@ -154,6 +160,7 @@ pub(super) struct Snapshot {
     priorities: Map<i32, i32>,
     assumed: Map<ObjectKey, (Name, Rc<Pod>)>,
     clock: u64,
+    pub desk: Desk,
 }
 
 /// Requests for resources other than CPU and memory.
@@ -195,13 +202,13 @@ impl Snapshot {
         }
     }
 
-    /// What is known of a node and the spec that is regarded.
-    pub fn memo(&self, at: usize) -> Option<(Reasons, [i64; 2])> {
-        let memo = self.memos.get(at).filter(|memo| memo.of == self.memo_number)?;
-        Some((memo.reasons, memo.points))
+    /// What is known of nodes and the spec that is regarded, up to the first of which nothing is.
+    pub fn known(&self, nodes: std::ops::Range<usize>) -> impl Iterator<Item = (Reasons, &[i32; 2])> {
+        let memos = self.memos.get(nodes).unwrap_or_default().iter();
+        memos.take_while(|memo| memo.of == self.memo_number).map(|memo| (memo.reasons, &memo.points))
     }
 
-    pub fn remember(&mut self, at: usize, reasons: Reasons, points: [i64; 2]) {
+    pub fn remember(&mut self, at: usize, reasons: Reasons, points: [i32; 2]) {
         if let Some(place) = self.memos.get_mut(at) {
             *place = Memo { reasons, points, of: self.memo_number };
         }
@@ -337,7 +344,7 @@ impl Snapshot {
         self.changed(at);
         for counter in &mut self.counters {
             if counter.counts(pod) {
-                bump(&mut counter.per_node, at, sign);
+                bump(counter.counted(), at, sign);
             }
         }
         let priority = pod.spec.priority.unwrap_or(0);
@@ -361,20 +368,21 @@ impl Snapshot {
     }
 
     /// How many pods on each node meet all matchers.
-    pub fn count(&mut self, cache: &Objects, matchers: Vec<Matcher>, skips_terminating: bool) -> &[i32] {
+    pub fn count(&mut self, cache: &Objects, matchers: Vec<Matcher>, skips_terminating: bool) -> Rc<Vec<i32>> {
         self.clock += 1;
         let clock = self.clock;
         let same = |it: &Counter| it.skips_terminating == skips_terminating && it.matchers == matchers;
         let at = match self.counters.iter().position(same) {
             Some(at) => at,
             None => {
-                let mut counter = Counter { matchers, skips_terminating, per_node: Vec::new(), used: clock };
-                counter.per_node = self.slots.iter().map(|slot| count_on(cache, slot, &counter)).collect();
+                let mut counter = Counter { matchers, skips_terminating, per_node: Rc::default(), used: clock };
+                let mut per_node: Vec<i32> = self.slots.iter().map(|slot| count_on(cache, slot, &counter)).collect();
                 for (node, pod) in self.assumed.values() {
                     if let Some(at) = self.index.get(node).filter(|_| counter.counts(pod)) {
-                        bump(&mut counter.per_node, *at, 1);
+                        bump(&mut per_node, *at, 1);
                     }
                 }
+                counter.per_node = Rc::new(per_node);
                 if self.counters.len() == MAX_COUNTERS
                     && let Some(oldest) = (0..MAX_COUNTERS).min_by_key(|at| self.counters.get(*at).map(|it| it.used))
                 {
@@ -387,9 +395,9 @@ impl Snapshot {
         match self.counters.get_mut(at) {
             Some(counter) => {
                 counter.used = clock;
-                &counter.per_node
+                Rc::clone(&counter.per_node)
             }
-            None => &[],
+            None => Rc::default(),
         }
     }
 

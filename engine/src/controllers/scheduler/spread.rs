@@ -103,7 +103,7 @@ pub(super) fn hard(snapshot: &mut Snapshot, cache: &Objects, pod: &Pod) -> Vec<H
         }
         let matcher = matcher(constraint, pod);
         let per_node = snapshot.count(cache, vec![matcher.clone()], true);
-        let counts = by_domain(per_node, domains, nodes.as_deref());
+        let counts = by_domain(&per_node, domains, nodes.as_deref());
         let present = counts.iter().filter(|count| **count >= 0);
         let n_present = i32::try_from(present.clone().count()).unwrap_or(i32::MAX);
         hard.push(Hard {
@@ -170,10 +170,22 @@ fn soft_constraints(cache: &Objects, pod: &Pod) -> Vec<TopologySpreadConstraint>
 struct Soft {
     domains: Rc<Domains>,
     /// Pods by node for host names, by domain otherwise.
-    counts: Vec<i32>,
+    counts: Rc<Vec<i32>>,
     by_node: bool,
     max_skew: i32,
     weight: f64,
+}
+
+impl Soft {
+    fn score(&self, node: usize) -> f64 {
+        let domain = self.domains.at(node);
+        if domain == NOWHERE {
+            return 0.0;
+        }
+        let at = if self.by_node { node } else { domain as usize };
+        let count = self.counts.get(at).copied().unwrap_or(0).max(0);
+        f64::from(count) * self.weight + f64::from(self.max_skew - 1)
+    }
 }
 
 /// How far a constraint counts: more domains, more weight.
@@ -181,17 +193,21 @@ fn weight(n_domains: usize) -> f64 {
     libm::log((n_domains + 2) as f64)
 }
 
-/// What each of the nodes scores before all are compared: the fewer the better. Nothing for a node that lacks a label
-/// that the pod's own constraints name; nothing at all where no constraint applies.
+/// The raw score of a node that lacks a label that the pod's own constraints name.
+const LACKING: i64 = i64::MIN;
+
+/// What each of the nodes scores before all are compared: the fewer the better. Returns whether any constraint applies.
 pub(super) fn raw_scores(
     snapshot: &mut Snapshot,
     cache: &Objects,
     pod: &Pod,
     feasible: &[usize],
-) -> Option<Vec<Option<i64>>> {
+    raw: &mut Vec<i64>,
+) -> bool {
+    raw.clear();
     let constraints = soft_constraints(cache, pod);
     if constraints.is_empty() {
-        return None;
+        return false;
     }
     let needs_all = !pod.spec.topology_spread_constraints.is_empty();
     let every: Vec<Rc<Domains>> = constraints.iter().map(|it| snapshot.domains(&it.topology_key)).collect();
@@ -210,24 +226,19 @@ pub(super) fn raw_scores(
         }
         let by_node = constraint.topology_key == HOSTNAME;
         let per_node = snapshot.count(cache, vec![matcher(constraint, pod)], true);
-        let counts = if by_node { per_node.to_vec() } else { by_domain(per_node, domains, nodes.as_deref()) };
+        let counts = if by_node { per_node } else { by_domain(&per_node, domains, nodes.as_deref()).into() };
         let n_domains = if by_node { n_scored } else { distinct(domains, feasible.iter().filter(|it| !lacks(**it))) };
         let (domains, max_skew) = (Rc::clone(domains), constraint.max_skew);
         all.push(Soft { domains, counts, by_node, max_skew, weight: weight(n_domains) });
     }
-    let score = |node: usize| {
-        let mut sum = 0.0;
-        for soft in &all {
-            let domain = soft.domains.at(node);
-            if domain != NOWHERE {
-                let at = if soft.by_node { node } else { domain as usize };
-                let count = soft.counts.get(at).copied().unwrap_or(0).max(0);
-                sum += f64::from(count) * soft.weight + f64::from(soft.max_skew - 1);
-            }
-        }
-        (sum + 0.5) as i64
-    };
-    Some(feasible.iter().map(|node| (!lacks(*node)).then(|| score(*node))).collect())
+    let score = |node: usize| (all.iter().fold(0.0, |sum, soft| sum + soft.score(node)) + 0.5) as i64;
+    match &all[..] {
+        _ if needs_all => raw.extend(feasible.iter().map(|node| if lacks(*node) { LACKING } else { score(*node) })),
+        // As it mostly is: a loop without a loop inside.
+        [soft] => raw.extend(feasible.iter().map(|node| (soft.score(*node) + 0.5) as i64)),
+        _ => raw.extend(feasible.iter().map(|node| score(*node))),
+    }
+    true
 }
 
 /// How many domains the nodes are in; those without the label are one.
@@ -242,19 +253,23 @@ fn distinct<'a>(domains: &Domains, nodes: impl Iterator<Item = &'a usize>) -> us
 }
 
 /// Turns raw scores round, so that the fewest is 100.
-pub(super) fn normalize(raw: &[Option<i64>]) -> Vec<i64> {
-    let known = || raw.iter().flatten().copied();
-    let (least, most) = (known().min().unwrap_or(0), known().max().unwrap_or(0));
+pub(super) fn normalize(scores: &mut [i64]) {
+    let known = scores.iter().filter(|score| **score != LACKING);
+    let range = known.fold((i64::MAX, 0), |(least, most), score| (least.min(*score), most.max(*score)));
+    let (least, most) = (range.0.min(range.1), range.1);
     let turn = |score: i64| if most == 0 { BEST } else { BEST * (most + least - score) / most };
     // Few scores differ from the one before, and dividing is what costs.
     let (mut last, mut turned) = (least, turn(least));
-    let mut next = |score: i64| {
-        if score != last {
-            (last, turned) = (score, turn(score));
+    for score in scores {
+        if *score == LACKING {
+            *score = 0;
+            continue;
         }
-        turned
-    };
-    raw.iter().map(|score| score.map_or(0, &mut next)).collect()
+        if *score != last {
+            (last, turned) = (*score, turn(*score));
+        }
+        *score = turned;
+    }
 }
 
 /// What the nodes score for a pod by how its like are spread: before and after they are compared.
@@ -262,8 +277,11 @@ pub fn topology_spread_scores(cache: &Objects, pod: &Pod) -> (Vec<i64>, Vec<i64>
     let mut snapshot = Snapshot::default();
     snapshot.refresh(cache);
     let nodes: Vec<usize> = (0..snapshot.slots.len()).collect();
-    let raw = raw_scores(&mut snapshot, cache, pod, &nodes).unwrap_or_default();
-    (raw.iter().flatten().copied().collect(), normalize(&raw))
+    let mut scores = Vec::new();
+    raw_scores(&mut snapshot, cache, pod, &nodes, &mut scores);
+    let raw = scores.iter().copied().filter(|score| *score != LACKING).collect();
+    normalize(&mut scores);
+    (raw, scores)
 }
 
 #[cfg(test)]
