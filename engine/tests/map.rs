@@ -287,7 +287,7 @@ fn a_program_that_nobody_asks_may_not_be_ready() {
     assert_eq!(pods, [(PodClass::NotReady, "Not ready".into(), some("reported Ready"))], "it has no readiness probe");
 }
 
-fn names(rows: &mut Vec<PodRow>, column: Column) -> Vec<String> {
+fn names(rows: &mut [PodRow], column: Column) -> Vec<String> {
     rows.sort_by(|a, b| view::compare(a, b, column));
     rows.iter().map(|row| row.key.name.to_string()).collect()
 }

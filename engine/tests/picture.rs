@@ -77,7 +77,7 @@ fn every_travel_of_a_run_ends_where_it_was_going() {
         }
         simulation.run_until(Time(simulation.now().0 + 1), 1_000_000);
     }
-    let wrote = |event: &&loopscope_engine::sim::TraceEvent<What>| {
+    let wrote = |event: &loopscope_engine::sim::TraceEvent<What>| {
         event.seq > from && matches!(event.what, What::Wrote { .. } | What::Refused { .. })
     };
     // The person's own request takes no time.

@@ -98,6 +98,7 @@ impl Editor {
     pub fn lint(&self) {
         let problems = self.text.with_untracked(|text| manifest::read(text).diagnostics);
         self.refused.set(false);
+        self.is_new.put(false);
         self.problems.set(in_order(problems));
     }
 
@@ -106,6 +107,7 @@ impl Editor {
         let accepted = outcome.is_ok();
         self.answer.put(outcome.lines);
         self.refused.put(!accepted);
+        self.is_new.put(false);
         self.diff.put(None);
         self.problems.set(in_order(outcome.problems));
         accepted

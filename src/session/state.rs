@@ -310,6 +310,8 @@ pub struct Editor {
     pub answer: State<Vec<String>>,
     /// Apply was refused, and the text has not changed since.
     pub refused: State<bool>,
+    /// The text has changed and is yet to be looked over.
+    pub is_new: State<bool>,
     /// What applying the text would change, until the text changes.
     pub diff: State<Option<Vec<ObjectDiff>>>,
 }
@@ -321,6 +323,7 @@ impl Editor {
             problems: State::new(Vec::new()),
             answer: State::new(Vec::new()),
             refused: State::new(false),
+            is_new: State::new(false),
             diff: State::new(None),
         }
     }

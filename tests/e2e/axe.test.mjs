@@ -27,6 +27,14 @@ async function part(page, name) {
 
 const views = [
   ['the beginning', () => {}],
+  ['loops as cards', async ({ page, lab }) => {
+    await part(page, 'Loops');
+    await lab.button('Cards').click();
+  }],
+  ['loops as one picture', async ({ page, lab }) => {
+    await lab.button('Picture').click();
+    await page.locator('.travel').first().waitFor();
+  }, ({ lab }) => lab.button('Rows').click()],
   ['converged', ({ lab }) => lab.converge()],
   ['a pod', async ({ page, lab }) => {
     await part(page, 'Map');
@@ -58,12 +66,6 @@ const views = [
     await part(page, 'Loops');
     await page.getByRole('button', { name: /^All \d/ }).click();
   }],
-  ['loops as cards', ({ lab }) => lab.button('Cards').click()],
-  ['loops as one picture', async ({ page, lab }) => {
-    await lab.button('Picture').click();
-    await lab.press('Next event', async () => (await page.locator('.travel').count()) > 0);
-  }],
-  ['loops as rows', ({ lab }) => lab.button('Rows').click()],
   ['help', ({ page }) => page.keyboard.press('?'), ({ page }) => page.keyboard.press('Escape')],
   ['commands', ({ page }) => page.keyboard.press('Control+k'), ({ page }) => page.keyboard.press('Escape')],
   ['no command', async ({ page }) => {

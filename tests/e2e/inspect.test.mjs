@@ -64,6 +64,8 @@ labTest('what the API server refuses is marked at its line', async ({ page, lab 
   await draft(page).fill((await draft(page).inputValue()).replace('replicas: 3', 'replicas: -3'));
   await lab.button('Save').click();
   await lab.inspector().getByText(/^Line \d+, column 13 .*spec.replicas: Invalid value: -3: must be greater than or equal to 0/).waitFor();
+  // Typing has rested long enough by now that the text alone is looked over, and nothing else.
+  await page.waitForTimeout(400);
   assert.equal(await draft(page).getAttribute('aria-invalid'), 'true');
   await lab.button('Cancel').click();
   await yaml(lab).waitFor();

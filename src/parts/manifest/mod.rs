@@ -35,7 +35,13 @@ pub fn delayed_lint(editor: Editor) -> Callback<String> {
     Callback::new(move |text: String| {
         editor.text.set(text);
         editor.diff.put(None);
-        let lint = Timeout::new(LINT_AFTER_MS, move || editor.lint());
+        editor.is_new.put(true);
+        let lint = Timeout::new(LINT_AFTER_MS, move || {
+            // What the API server answered meanwhile tells more.
+            if editor.is_new.get_untracked() {
+                editor.lint();
+            }
+        });
         let _ = waiting.try_set_value(Some(lint));
     })
 }

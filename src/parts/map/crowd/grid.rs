@@ -3,7 +3,7 @@
 use loopscope_engine::view::Crowd;
 
 /// From so many pods on, cells are smaller; the table says the same there.
-const MANY: [usize; 2] = [1_500, 4_000];
+const MANY: [usize; 2] = [2_000, 5_000];
 /// Sides of a cell and of the shape in it, in sixteenths of the page's letter size.
 const CELLS: [(f64, f64); 3] = [(24.0, 12.0), (18.0, 12.0), (12.0, 9.0)];
 
@@ -83,7 +83,8 @@ impl Grid {
     ///
     /// Rows of cards stay as high as they were in `old`, so that nothing jumps while pods come and go.
     pub fn new(sizes: Sizes, crowd: &Crowd, old: &Grid) -> Self {
-        let n_columns = ((sizes.width + sizes.gap) / (sizes.least + sizes.gap)).max(1) as usize;
+        let n_cards = crowd.flocks.iter().filter(|it| it.key.is_some()).count() as i32;
+        let n_columns = ((sizes.width + sizes.gap) / (sizes.least + sizes.gap)).min(n_cards).max(1) as usize;
         let shared = (sizes.width - sizes.gap * (n_columns as i32 - 1)) / n_columns as i32;
         let is_same = old.sizes == sizes && old.cards.len() == crowd.flocks.len();
         let mut grid = Grid { sizes, cards: Vec::new(), height: 0 };
