@@ -84,6 +84,6 @@ pub fn matches(row: &PodRow, filter: &str) -> bool {
     let node = if row.node.is_empty() { "no node, unscheduled" } else { row.node.as_str() };
     let reported = row.reported.as_deref().unwrap_or_default();
     let parts = [&*row.key.name, &*row.key.namespace, &*row.word, &*row.status, node, &*row.owner, reported];
-    let text = parts.join(" ").to_lowercase();
-    filter.to_lowercase().split_whitespace().all(|word| text.contains(word))
+    let text = parts.join(" ").to_ascii_lowercase();
+    filter.to_ascii_lowercase().split_whitespace().all(|word| text.contains(word))
 }

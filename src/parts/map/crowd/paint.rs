@@ -68,7 +68,7 @@ impl Painter {
         let root = leptos::prelude::document().document_element();
         let style = root.and_then(|root| window.get_computed_style(&root).ok().flatten());
         let letters = style.and_then(|it| it.get_property_value("font-size").ok());
-        let rem: f64 = letters.and_then(|it| it.trim_end_matches("px").parse().ok()).unwrap_or(16.0);
+        let rem: f64 = letters.map(|it| js_sys::parse_float(&it)).filter(|it| it.is_finite()).unwrap_or(16.0);
         self.ratio = window.device_pixel_ratio();
         self.density = density(crowd.n_pods(), self.density);
         let sizes = Sizes::new((f64::from(width) * self.ratio) as i32, rem / 16.0 * self.ratio, self.density);
