@@ -206,7 +206,7 @@ proptest! {
             }
         }
         run_for(&mut first, 60_000)?;
-        let journal = serde_json::to_string(first.journal()).expect("commands can be written");
+        let journal = serde_json::to_string(&first.journal().iter().map(|it| &**it).collect::<Vec<_>>()).expect("commands can be written");
         let journal: Vec<loopscope_engine::world::JournalEntry> = serde_json::from_str(&journal).expect("and read");
         let mut second = Simulation::new(scenario(seed));
         for entry in journal {
