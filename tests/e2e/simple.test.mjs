@@ -101,6 +101,8 @@ labTest('replicas go up and down, and a node is broken and restored', { path }, 
   const restore = actions.getByRole('button', { name: /^Restore node-\d$/ });
   const name = (await restore.innerText()).slice('Restore '.length);
   await lab.skipUntil(async () => /Unreachable|NotReady/.test(await lab.node(name).innerText()));
+  // A second press within a moment counts as part of the first.
+  await page.waitForTimeout(700);
   await restore.click();
   await lab.skipUntil(async () => lab.isConverged());
   await actions.getByRole('button', { name: 'Break a node' }).waitFor();

@@ -54,7 +54,7 @@ labTest('with every state on it the page fits 320 px, as tiles, as a table and i
   assert.ok((await lab.sidewaysOverflow()) <= 0, 'inspector');
 });
 
-labTest('a thousand pods are tiles that are counted, can be pressed, and make a table', async ({ page, lab }) => {
+labTest('a thousand pods are counted, can be pressed, and make a table in pages', async ({ page, lab }) => {
   await lab.apply(`apiVersion: apps/v1
 kind: Deployment
 metadata: {name: many}
@@ -74,11 +74,14 @@ spec:
   assert.ok(took < 10_000, `pausing took ${took} ms`);
   const legend = await lab.map().getByRole('list', { name: 'Pods by state' }).getByRole('listitem').allInnerTexts();
   assert.equal(legend.reduce((sum, it) => sum + Number.parseInt(it, 10), 0), 1003);
-  assert.equal(await lab.pods().count(), 1003);
-  await lab.pods().last().click();
+  assert.equal(await lab.pods().count(), 0, 'no element for each');
+  await lab.map().getByRole('application').focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
   await lab.inspector().getByRole('heading', { name: /^Pod / }).waitFor();
   await page.keyboard.press('t');
-  assert.ok((await lab.map().getByRole('row').count()) > 1003);
+  await lab.map().getByText('Pods 1 to 100 of 1003').waitFor();
+  assert.ok((await lab.map().getByRole('row').count()) > 100);
 });
 
 labTest('the inspector says why a pod is as it is', async ({ lab }) => {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Content codings by their ending, the worst first.
 pub const CODINGS: [&str; 2] = ["gz", "br"];
-const ENDINGS: [&str; 9] = ["html", "js", "css", "wasm", "svg", "txt", "json", "webmanifest", "yaml"];
+const ENDINGS: [&str; 10] = ["html", "js", "mjs", "css", "wasm", "svg", "txt", "json", "webmanifest", "yaml"];
 
 /// Where the copy of a file is.
 pub fn beside(file: &Path, coding: &str) -> PathBuf {

@@ -99,11 +99,12 @@ fn heading(session: Session, column: Column, name: &'static str) -> View {
     }
 }
 
-/// What is found, in its order. Follows the simulation's events, which all changes of rows come from.
+/// What is found, in its order. Follows the simulation's events and the turning of pages, which all changes of rows come from.
 fn arranged(session: Session) -> Vec<Group> {
     let board = session.board;
     session.transport.seq.track();
     board.truth.track();
+    board.page.track();
     let filter = board.filter.get();
     let is_found = |pod: &PodEntry| pod.row.with_untracked(|row| matches(row, &filter));
     let found = |pods: Vec<PodEntry>| pods.into_iter().filter(is_found).collect::<Vec<_>>();
