@@ -111,7 +111,8 @@ async fn a_wrong_manifest_is_marked_and_nothing_is_lost() {
     let field: HtmlTextAreaElement = page.one("#editor").unchecked_into();
     assert_eq!(field.get_attribute("aria-invalid").as_deref(), Some("true"));
     assert_eq!(field.value(), text);
-    let described = page.one(&["#", &field.get_attribute("aria-describedby").unwrap()].concat());
+    let described_by = field.get_attribute("aria-describedby").unwrap();
+    let described = page.one(&["#", described_by.split(' ').next().unwrap()].concat());
     let problems = described.text_content().unwrap();
     assert!(problems.contains("Line 6") && problems.contains("spec.replicas"), "{problems}");
     assert_eq!(described.get_attribute("role").as_deref(), Some("alert"));
@@ -136,6 +137,10 @@ async fn a_node_is_killed_and_restored_by_its_button() {
     let page = Page::open().await;
     page.press("Kill node node-2").await;
     assert!(page.text(".toast").contains("node-2"));
+    page.press("Restore node node-2").await;
+    page.button("Restore node node-2");
+    // What was no double click any more is a press.
+    page.wait(700).await;
     page.press("Restore node node-2").await;
     page.button("Kill node node-2");
 }
