@@ -34,14 +34,23 @@ enum Mounted {
     Each(Region<Vec<Row>>),
 }
 
-/// What an effect draws, up to a comment that marks its end.
 /// Draws into a spot what a region holds.
 type Draw<T> = Box<dyn Fn(Spot, &RefCell<T>)>;
 
-struct Region<T> {
+/// What an effect draws, up to a comment that marks its end.
+struct Region<T: Default> {
     end: Node,
     content: Rc<RefCell<T>>,
     _effect: RenderEffect<()>,
+}
+
+/// The effect's task holds the content until its next turn: effects inside would run once more, without their signals.
+impl<T: Default> Drop for Region<T> {
+    fn drop(&mut self) {
+        if let Ok(mut content) = self.content.try_borrow_mut() {
+            drop(std::mem::take(&mut *content));
+        }
+    }
 }
 
 struct Row {

@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use leptos::prelude::*;
 use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::Element;
@@ -85,4 +87,28 @@ async fn what_a_condition_hides_is_cleaned_up() {
     assert_eq!((alive.get_untracked(), rows(&root).len()), (1, 1));
     drop(mounted);
     assert_eq!(alive.get_untracked(), 0);
+}
+
+#[wasm_bindgen_test]
+async fn what_is_gone_does_not_follow_what_changes_at_the_same_time() {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let outer = outer();
+    let (on, n) = outer.with(|| (State::new(true), State::new(1_u64)));
+    let text = move || {
+        RUNS.fetch_add(1, Ordering::Relaxed);
+        n.get().to_string()
+    };
+    let inside = move || view! { <p class=text>"p"</p> };
+    // What changes while the region is drawn reaches the inner effect after that.
+    let condition = move || {
+        let is_on = on.get();
+        n.put(if is_on { 1 } else { 2 });
+        is_on
+    };
+    let (root, _mounted) = show(move || when(condition, move || view! { {inside} }));
+    assert_eq!((rows(&root).len(), RUNS.load(Ordering::Relaxed)), (1, 1));
+    on.put(false);
+    leptos::task::tick().await;
+    leptos::task::tick().await;
+    assert_eq!((rows(&root).len(), RUNS.load(Ordering::Relaxed)), (0, 1));
 }
