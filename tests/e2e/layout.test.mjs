@@ -179,6 +179,9 @@ for (const [width, height] of [[1440, 900], [1180, 800], [390, 844]]) {
         await page.getByText('Loading the simulation').waitFor();
         await page.waitForTimeout(300);
         const shell = await outlines(page);
+        // Half a second for the program: long enough for a frame to see the bar move.
+        const network = await page.context().newCDPSession(page);
+        await network.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: 1e6, uploadThroughput: 1e6 });
         go();
         await lab.ready();
         await page.waitForTimeout(300);

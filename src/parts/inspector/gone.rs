@@ -23,7 +23,7 @@ pub fn gone() -> View {
             };
             view! {
                 <div class="insp-sec gone">
-                    <p><b>"Gone since "{since}</b>". This is its last state."</p>
+                    <p><b>"Gone for "{since}</b>". This is its last state."</p>
                     {heirs}{above}
                 </div>
             }

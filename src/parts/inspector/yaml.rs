@@ -91,7 +91,11 @@ fn write() -> View {
 }
 
 fn meanwhile(session: Session) -> View {
-    changes_view(&untrack(|| session.changed_meanwhile()))
+    let changes = untrack(|| session.changed_meanwhile());
+    if changes.is_empty() {
+        return view! { <p class="sub">"only what the server writes itself: status and versions"</p> };
+    }
+    changes_view(&changes)
 }
 
 /// `resourceVersion 412`

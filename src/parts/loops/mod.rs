@@ -67,7 +67,7 @@ pub fn now() -> View {
     let started = session.transport.started;
     let invitation = move || {
         view! {
-            <span><b>"Press play"</b>": four kinds of loops will create what the manifest asks for."</span>
+            <span><b>"Press play"</b>": the loops of a simulated Kubernetes will create what the manifest asks for."</span>
             <span class="sub">"Then delete a pod, and watch them replace it."</span>
         }
     };
