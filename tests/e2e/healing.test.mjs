@@ -87,6 +87,7 @@ labTest('a killed node is noticed after 40 to 60 s, and its pods leave 300 s lat
   await lab.converge();
   assert.deepEqual(await lab.readout(), { want: 3, ready: 3 });
 
+  await page.waitForTimeout(700);
   await lab.button('Restore node node-2').click();
   const back = await lab.skipUntil(async () => /Ready/.test(await lab.node('node-2').innerText()) && (await lab.pods().count()) === 3);
   assert.ok(back < 60_000, `back after ${back} ms`);
