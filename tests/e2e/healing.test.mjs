@@ -72,7 +72,7 @@ labTest('another image rolls out pod by pod', async ({ lab }) => {
   assert.equal((await lab.podNames()).filter((name) => before.includes(name)).length, 0);
 });
 
-labTest('a killed node is noticed after 40 to 60 s, and its pods leave 300 s later', async ({ lab }) => {
+labTest('a killed node is noticed after 40 to 60 s, and its pods leave 300 s later', async ({ page, lab }) => {
   await lab.converge();
   const doomed = await lab.node('node-2').getByRole('button', { name: /^Pod / }).count();
   assert.ok(doomed > 0);
