@@ -15,9 +15,8 @@ const SWITCH_MS: f64 = 600.0;
 impl Session {
     pub(super) fn dispatch(self, command: Command) -> Option<Outcome> {
         let outcome = self.with_core(|core| {
-            let before = core.sim.trace().last_seq();
             let outcome = core.sim.dispatch(command);
-            keep::add(&core.sim, before);
+            keep::add(&core.sim);
             outcome
         });
         self.refresh();

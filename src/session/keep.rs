@@ -1,12 +1,11 @@
 //! What a person has done so far, kept beside the simulation: after a panic that one can't be read any more.
 //!
-//! As text: the scenario's name; the trace's number before each command, then virtual time in ms and the trace's number
-//! now, in one line; the journal. The numbers let playing it again stop between two events of one millisecond.
+//! As text: the scenario's name; how far it has run; the journal, whose lines say exactly where each command was given.
 
 use std::cell::RefCell;
 
-use loopscope_engine::sim::{Seq, Time};
-use loopscope_engine::world::{Simulation, read_journal};
+use loopscope_engine::sim::Time;
+use loopscope_engine::world::{Instant, JournalEntry, Simulation, read_journal};
 
 use super::{Session, Tone};
 use crate::platform;
@@ -16,15 +15,15 @@ const STORED: &str = "steps";
 
 struct Kept {
     scenario: String,
-    before: Vec<u64>,
     journal: String,
-    now: (u64, u64),
+    now: Instant,
 }
 
+const NOTHING: Kept =
+    Kept { scenario: String::new(), journal: String::new(), now: Instant { at: Time(0), commands: 0, nth: 0 } };
+
 thread_local! {
-    static KEPT: RefCell<Kept> = const {
-        RefCell::new(Kept { scenario: String::new(), before: Vec::new(), journal: String::new(), now: (0, 0) })
-    };
+    static KEPT: RefCell<Kept> = const { RefCell::new(NOTHING) };
 }
 
 fn with_kept(change: impl FnOnce(&mut Kept)) {
@@ -37,17 +36,14 @@ fn with_kept(change: impl FnOnce(&mut Kept)) {
 
 /// A simulation begins.
 pub(super) fn begin(scenario: &str) {
-    with_kept(|kept| {
-        *kept = Kept { scenario: scenario.to_owned(), before: Vec::new(), journal: String::new(), now: (0, 0) };
-    });
+    with_kept(|kept| *kept = Kept { scenario: scenario.to_owned(), ..NOTHING });
 }
 
 /// The newest command of the journal has been carried out.
-pub(super) fn add(sim: &Simulation, before: Seq) {
+pub(super) fn add(sim: &Simulation) {
     let Some(entry) = sim.journal().last() else { return };
     let line = entry.to_string();
     with_kept(|kept| {
-        kept.before.push(before.0);
         kept.journal.push_str(&line);
         kept.journal.push('\n');
     });
@@ -55,7 +51,7 @@ pub(super) fn add(sim: &Simulation, before: Seq) {
 
 /// So far all went well.
 pub(super) fn reached(sim: &Simulation) {
-    with_kept(|kept| kept.now = (sim.now().0, sim.trace().last_seq().0));
+    with_kept(|kept| kept.now = sim.instant());
 }
 
 /// The steps up to the last good one, and where they are kept now if the browser keeps them.
@@ -63,13 +59,10 @@ pub fn kept_steps() -> (String, bool) {
     let mut text = String::new();
     let mut journal = String::new();
     with_kept(|kept| {
-        text.push_str(&kept.scenario);
-        text.push('\n');
-        for number in kept.before.iter().chain([&kept.now.0, &kept.now.1]) {
-            text.push_str(&number.to_string());
-            text.push(' ');
-        }
-        text.push('\n');
+        let Instant { at, commands, nth } = kept.now;
+        text =
+            [kept.scenario.as_str(), "\n", &at.0.to_string(), " ", &commands.to_string(), " ", &nth.to_string(), "\n"]
+                .concat();
         text.push_str(&kept.journal);
         journal = kept.journal.clone();
     });
@@ -77,23 +70,15 @@ pub fn kept_steps() -> (String, bool) {
     (journal, is_kept)
 }
 
-/// A stored text, taken apart.
-fn read(text: &str) -> Option<(&str, Vec<u64>, &str)> {
+/// A stored text, taken apart: the scenario, how far it had run, and what was done.
+fn read(text: &str) -> Option<(&str, Instant, Vec<JournalEntry>)> {
     let (scenario, rest) = text.split_once('\n')?;
-    let (numbers, journal) = rest.split_once('\n')?;
-    let numbers = numbers.split_whitespace().map(|it| it.parse().ok()).collect::<Option<Vec<u64>>>()?;
-    Some((scenario, numbers, journal))
-}
-
-/// Up to an instant, or to a place in the midst of the events of that instant.
-fn run(sim: &mut Simulation, until: u64, seq: u64) {
-    let until = Time(until);
-    loop {
-        let is_there = sim.trace().last_seq().0 >= seq && sim.next_at() == Some(until);
-        if is_there || sim.run_until(until, 1) {
-            return;
-        }
-    }
+    let (now, journal) = rest.split_once('\n')?;
+    let mut numbers = now.split(' ');
+    let at = Time(numbers.next()?.parse().ok()?);
+    let mut number = || numbers.next()?.parse().ok();
+    let now = Instant { at, commands: number()?, nth: number()? };
+    Some((scenario, now, read_journal(journal).ok()?))
 }
 
 impl Session {
@@ -103,21 +88,17 @@ impl Session {
         // Before it is played again: should that fail too, what is kept then is shorter by the step that failed.
         platform::forget(STORED);
         let steps = self.with_core(|core| {
-            let (scenario, numbers, journal) = read(&text)?;
+            let (scenario, now, entries) = read(&text)?;
             if scenario != core.sim.scenario().name {
                 return None;
             }
-            let entries = read_journal(journal).ok()?;
-            let (before, now) = numbers.split_at_checked(entries.len())?;
-            for (entry, seq) in entries.iter().zip(before) {
-                run(&mut core.sim, entry.at.0, *seq);
-                let before = core.sim.trace().last_seq();
+            for (index, entry) in entries.iter().enumerate() {
+                core.sim.run_to(Instant::before(index, entry), usize::MAX);
                 core.sim.dispatch(entry.command.clone());
-                add(&core.sim, before);
+                add(&core.sim);
                 reached(&core.sim);
             }
-            let [until, seq] = now else { return None };
-            run(&mut core.sim, *until, *seq);
+            core.sim.run_to(now, usize::MAX);
             Some(entries.len())
         });
         self.refresh();
