@@ -64,13 +64,6 @@ fn root() -> Option<HtmlElement> {
     document().document_element()?.dyn_into().ok()
 }
 
-/// CSS pixels of a rem.
-fn rem() -> f64 {
-    let style = root().and_then(|root| web_sys::window()?.get_computed_style(&root).ok().flatten());
-    let size = style.and_then(|style| style.get_property_value("font-size").ok());
-    size.and_then(|size| size.trim_end_matches("px").parse().ok()).unwrap_or(16.0)
-}
-
 impl Split {
     /// `size-loops`: the page's first script reads it, too, so that nothing jumps.
     fn setting(&self) -> String {
@@ -111,7 +104,7 @@ impl Split {
     fn drawn(&self) -> Option<i32> {
         let panel = document().query_selector(self.panel).ok().flatten()?.get_bounding_client_rect();
         let px = if self.is_vertical { panel.width() } else { panel.height() };
-        Some((px / rem() * 10.0).round() as i32)
+        Some((px / platform::rem() * 10.0).round() as i32)
     }
 
     /// The panel's size if the line were where the pointer is.
@@ -123,7 +116,7 @@ impl Split {
             (true, true) => f64::from(pointer.client_x()) - panel.left(),
             (true, false) => panel.right() - f64::from(pointer.client_x()),
         };
-        Some((px / rem() * 10.0) as i32)
+        Some((px / platform::rem() * 10.0) as i32)
     }
 }
 

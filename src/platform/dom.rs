@@ -81,6 +81,14 @@ pub fn is_near_end(element: &Element, slack: i32) -> bool {
     element.scroll_height() - element.scroll_top() - element.client_height() <= slack
 }
 
+/// CSS pixels of a rem.
+pub fn rem() -> f64 {
+    let style = root().and_then(|root| window().get_computed_style(&root).ok().flatten());
+    let size = style.and_then(|style| style.get_property_value("font-size").ok());
+    // The browser's own reading: ours would bring a table of decimal powers into the download.
+    size.map(|size| js_sys::parse_float(&size)).filter(|it| it.is_finite()).unwrap_or(16.0)
+}
+
 /// What the page shows now: the switch, else the system's preference.
 pub fn theme_is_dark() -> bool {
     match root().and_then(|root| root.get_attribute("data-theme")) {

@@ -1,5 +1,6 @@
 //! Texts that a person edits: the manifest, and an object in place.
 
+use loopscope_engine::api::ObjectKey;
 use loopscope_engine::manifest::{self, Diagnostic, Severity};
 use loopscope_engine::sim::sort_by;
 use loopscope_engine::view::{self, FieldChange};
@@ -32,8 +33,7 @@ impl Session {
     pub fn edit(self) {
         let found = self.focus.inspection.with_untracked(|it| it.as_ref().map(|it| it.key.clone()));
         let Some(key) = found else { return };
-        let newest = self.with_core(|core| view::yaml(&core.sim, &key, false)).flatten();
-        if let Some(yaml) = newest {
+        if let Some(yaml) = self.newest(&key) {
             self.focus.draft.replace(yaml.clone());
             self.focus.base.put(Some(Base { key, yaml }));
         }
@@ -57,10 +57,15 @@ impl Session {
         accepted
     }
 
+    /// An object as it is now, as one edits it.
+    fn newest(self, key: &ObjectKey) -> Option<String> {
+        self.with_core(|core| view::yaml(&core.sim, key, false)).flatten()
+    }
+
     /// What others changed of the edited object since that began.
     pub fn changed_meanwhile(self) -> Vec<FieldChange> {
         let Some(base) = self.focus.base.get_untracked() else { return Vec::new() };
-        let newest = self.with_core(|core| view::yaml(&core.sim, &base.key, false)).flatten();
+        let newest = self.newest(&base.key);
         match (value(&base.yaml), newest.as_deref().and_then(value)) {
             (Some(old), Some(live)) => view::changes(Some(&old), &live),
             _ => Vec::new(),
@@ -71,8 +76,7 @@ impl Session {
     pub fn rebase_edited(self) {
         let Some(base) = self.focus.base.get_untracked() else { return };
         let mine = self.focus.draft.text.with_untracked(|text| value(text));
-        let newest = self.with_core(|core| view::yaml(&core.sim, &base.key, false)).flatten();
-        let (Some(mine), Some(newest)) = (mine, newest) else { return };
+        let (Some(mine), Some(newest)) = (mine, self.newest(&base.key)) else { return };
         if let (Some(old), Some(live)) = (value(&base.yaml), value(&newest)) {
             self.focus.draft.replace(view::to_yaml(&view::rebase(&old, &mine, &live)));
             self.focus.base.put(Some(Base { yaml: newest, ..base }));

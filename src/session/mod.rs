@@ -69,7 +69,7 @@ const READABLE_STEPS: usize = 12;
 
 /// Where less motion is wanted, time goes by in steps.
 fn first_speed() -> usize {
-    if crate::platform::matches("(prefers-reduced-motion: reduce)") { READABLE_STEPS } else { READABLE }
+    if crate::platform::wants_less_motion() { READABLE_STEPS } else { READABLE }
 }
 
 /// What no view may see: the model, and what is remembered between two frames.

@@ -5,6 +5,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, HtmlElement};
 
 use super::grid::{Card, Grid, Sizes, density};
 use super::look::{Colors, Sheet, context};
+use crate::platform;
 
 /// The canvas reaches so much further than what is seen, in CSS pixels, so that scrolling seldom moves it.
 const AHEAD: f64 = 240.0;
@@ -65,13 +66,10 @@ impl Painter {
         if width == 0 {
             return false;
         }
-        let root = leptos::prelude::document().document_element();
-        let style = root.and_then(|root| window.get_computed_style(&root).ok().flatten());
-        let letters = style.and_then(|it| it.get_property_value("font-size").ok());
-        let rem: f64 = letters.map(|it| js_sys::parse_float(&it)).filter(|it| it.is_finite()).unwrap_or(16.0);
         self.ratio = window.device_pixel_ratio();
         self.density = density(crowd.n_pods(), self.density);
-        let sizes = Sizes::new((f64::from(width) * self.ratio) as i32, rem / 16.0 * self.ratio, self.density);
+        let sizes =
+            Sizes::new((f64::from(width) * self.ratio) as i32, platform::rem() / 16.0 * self.ratio, self.density);
         let colors = Colors::read(probe).unwrap_or_default();
         if sizes == self.grid.sizes && colors == self.colors {
             return false;
