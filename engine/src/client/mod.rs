@@ -5,6 +5,7 @@
 mod expectations;
 mod limiter;
 mod logged;
+mod mark;
 mod note;
 mod queue;
 mod reconciler;
@@ -13,6 +14,7 @@ mod runtime;
 
 pub use expectations::*;
 pub use limiter::*;
+pub use mark::*;
 pub use note::*;
 pub use queue::*;
 pub use reconciler::*;

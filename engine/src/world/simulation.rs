@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use super::flights::Flights;
 use super::process::{Loop, Process};
-use super::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Target, default_namespace};
+use super::{Command, Goal, Instant, JournalEntry, Lane, Outcome, Record, Scenario, Target, default_namespace};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
 use crate::apiserver::{
     Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
@@ -65,6 +65,11 @@ pub struct Simulation {
     pub(super) commands: Vec<Seq>,
     /// For each object the write that explains it: a pod's creation or deletion, anything else's newest change.
     pub(super) origins: Map<ObjectKey, Seq>,
+    pub(super) record: Record,
+    /// The nodes that are not heard any more, as the API server has them.
+    pub(super) silent: Vec<Name>,
+    /// Something that the curve of want and is depends on was written and is yet to be taken down.
+    pub(super) is_unbalanced: bool,
 }
 
 impl Simulation {
@@ -86,12 +91,16 @@ impl Simulation {
             journal: Vec::new(),
             commands: Vec::new(),
             origins: Map::default(),
+            record: Record::default(),
+            silent: Vec::new(),
+            is_unbalanced: true,
         };
         simulation.api.max_pods = simulation.scenario.max_pods;
         simulation.api.watch_lag = Some(Millis(simulation.scenario.latency.watch));
         simulation.behaviors = simulation.scenario.behaviors.clone();
-        let began = simulation.trace.record(Time(0), None, false, What::Began);
+        let began = simulation.record(None, false, What::Began);
         simulation.set_up(began);
+        simulation.balance();
         simulation
     }
 
@@ -247,6 +256,7 @@ impl Simulation {
             }
             None => {}
         }
+        self.balance();
     }
 
     /// Carries out a request at the API server now, and lets watchers hear of it.
@@ -291,11 +301,12 @@ impl Simulation {
             },
         };
         let is_quiet = is_background || matches!(&result, Ok(answer) if answer.outcome == Effect::Unchanged);
-        let seq = self.trace.record(now, Some(cause), is_quiet, what);
+        let seq = self.record(Some(cause), is_quiet, what);
         if let Ok(answer) = &result {
             self.note_origin(key, answer.outcome, seq, is_quiet);
         }
         for version in before + 1..=self.api.version() {
+            self.weigh(version);
             self.announce(version, author);
         }
         result
@@ -329,8 +340,15 @@ impl Simulation {
         let words = describe(&command);
         let nth = (self.queue.next_at() == Some(self.now())).then_some(self.nth);
         self.journal.push(Rc::new(JournalEntry { at: self.now(), nth, command: command.clone() }));
-        let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
+        let lane = if command.is_disturbance() { Lane::Faults } else { Lane::You };
+        let seq = self.record_on(lane, None, false, What::Commanded(words));
         self.commands.push(seq);
+        let outcome = self.obey(command, seq);
+        self.balance();
+        outcome
+    }
+
+    fn obey(&mut self, command: Command, seq: Seq) -> Outcome {
         match command {
             Command::Apply { manifest } => self.apply(&manifest, seq),
             Command::Replace { manifest } => self.replace(&manifest, seq),
