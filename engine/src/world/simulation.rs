@@ -1,16 +1,14 @@
 use std::rc::Rc;
 
+use super::command_words::describe;
 use super::flights::Flights;
 use super::process::{Loop, Process};
 use super::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Target, default_namespace};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
-use crate::apiserver::{
-    Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
-};
-use crate::client::{Author, LoopIndex, Note, What};
+use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Request, Verb};
+use crate::client::{Author, LoopIndex, What};
 use crate::environment::{Behaviors, Machine, Occurrence};
 use crate::manifest::{Diagnostic, Document, Severity, Stage};
-use crate::note;
 use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
 
 /// Something that is going to happen.
@@ -463,34 +461,6 @@ fn deletion(key: &ObjectKey) -> String {
     match &*key.namespace {
         "" => format!("{kind} \"{name}\" deleted"),
         namespace => format!("{kind} \"{name}\" deleted from {namespace} namespace"),
-    }
-}
-
-/// A command in words, without the subject.
-fn describe(command: &Command) -> Note {
-    let kind = |target: &Target| target.kind.name().to_ascii_lowercase();
-    match command {
-        Command::Apply { .. } => note!("applied a manifest"),
-        Command::Replace { .. } => note!("replaced an object by an edited one"),
-        Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
-        Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
-        Command::Rollback { target, .. } => note!("rolled back {}", target.name.clone()),
-        Command::Pause { target, on: true } => note!("paused the rollout of **{}**", target.name.clone()),
-        Command::Pause { target, .. } => note!("resumed the rollout of **{}**", target.name.clone()),
-        Command::Restart { target } => note!("restarted **{}**", target.name.clone()),
-        Command::Patch { target, .. } => note!("patched {} **{}**", kind(target), target.name.clone()),
-        Command::Delete { target, propagation, .. } => {
-            let text = match propagation {
-                Some(Propagation::Foreground) => "deleted {} **{}** in the foreground",
-                Some(Propagation::Orphan) => "deleted {} **{}** and kept what it owns",
-                _ => "deleted {} **{}**",
-            };
-            Note { text, args: vec![kind(target).into(), target.name.clone().into()] }
-        }
-        Command::Evict { target } => note!("evicted {} **{}**", kind(target), target.name.clone()),
-        Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
-        Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),
-        other => super::faults::describe(other),
     }
 }
 
