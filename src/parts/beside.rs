@@ -30,7 +30,7 @@ fn shown() -> View {
             <div class="panel-h">
                 <h3 class="h" id="h-beside">{move || title.get()}</h3>
                 <span class="sub">{move || ["at ", clock(session.transport.now_ms.get()).as_str()].concat()}</span>
-                <b class="grow">{move || sizes.get()}</b>
+                <b>{move || sizes.get()}</b>
                 <button class="btn btn-s" type="button" on:click=go>"Go there"</button>
                 <button class="btn btn-s btn-quiet" type="button" on:click={move |_| session.lay_beside(None)}>
                     {icon("i i12", "#i-x")}"Close"

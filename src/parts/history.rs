@@ -134,7 +134,7 @@ pub fn branch_bar() -> View {
     view! {
         <div class="opt branch-bar" hidden={move || few().is_empty()}>
             {icon("i i14", "#i-fork")}
-            <div class="seg" role="group" aria-label="Branch">{each(few, key_of_branch, button)}</div>
+            <div class="seg" role="group" aria-label="Branch">{each(few, |row| [key_of_branch(row).as_str(), " ", &row.name].concat(), button)}</div>
         </div>
     }
 }
