@@ -117,13 +117,10 @@ fn a_rollout_shows_the_old_and_the_new_template_apart() {
     let card = owners(&lab).remove(0);
     assert_eq!(parts(&card), [(true, Some(2), 0, 2), (false, Some(3), 3, 3)]);
     let facts = card.owner.as_ref().expect("an owner's card");
-    assert_eq!((facts.want, facts.ready, facts.convergence), (4, 3, Convergence::Converging));
+    assert_eq!((facts.want, facts.ready, facts.convergence), (4, 3, Convergence::Stuck), "no image, no progress");
     assert_eq!(facts.parts[1].name, old);
     assert!(card.pods[..2].iter().all(|row| row.owner == facts.parts[0].name), "the parts follow each other");
     assert!(card.pods[2..].iter().all(|row| row.owner == old));
-    lab.run(700_000);
-    let stuck = owners(&lab)[0].owner.as_ref().map(|facts| facts.convergence);
-    assert_eq!(stuck, Some(Convergence::Stuck), "past its deadline");
 }
 
 #[test]

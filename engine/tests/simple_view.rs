@@ -99,3 +99,20 @@ fn a_node_with_pods_is_the_one_to_break_and_then_the_one_to_mend() {
     let broken = view::simple(&simulation, None);
     assert_eq!((&broken.node, broken.is_broken), (&view.node, true));
 }
+
+/// Two quick presses: the loop was woken by the first, and did what the second asks for.
+#[test]
+fn the_newest_command_that_led_to_it_is_why() {
+    let mut simulation = healthy();
+    let target = view::simple(&simulation, None).target.unwrap();
+    for replicas in [4, 5] {
+        assert!(simulation.dispatch(Command::Scale { target: (&target).into(), replicas }).is_ok());
+    }
+    let mut whys = Vec::new();
+    while simulation.step_to_act(Millis(2_000)) {
+        let now = view::now_line(&simulation).unwrap();
+        whys.push(now.because.rsplit_once(',').map(|(why, _)| why.to_owned()).unwrap_or(now.because));
+    }
+    whys.dedup();
+    assert_eq!(whys, ["because you set replicas 5 on web"]);
+}

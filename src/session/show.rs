@@ -142,7 +142,7 @@ impl Core {
         let now_ms = self.sim.now().0;
         let summary = view::summary(&self.sim);
         session.transport.now_ms.put(now_ms);
-        session.transport.seq.put(self.sim.trace().last().map_or(0, |event| event.seq.0));
+        session.transport.seq.put(self.sim.trace().visible_count());
         self.curve.add(now_ms, &summary);
         board.summary.put(summary);
         if !(playing && session.is_fast()) || wall - self.loops_at >= LOOPS_EVERY_MS {

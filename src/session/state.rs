@@ -169,6 +169,7 @@ impl Board {
             want: 0,
             ready: 0,
             convergence: Convergence::Empty,
+            stuck: None,
             slots: Vec::new(),
             more_slots: 0,
         };
