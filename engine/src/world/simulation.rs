@@ -9,7 +9,7 @@ use crate::apiserver::{
 };
 use crate::client::{Author, LoopIndex, Note, What};
 use crate::environment::{Behaviors, Machine, Occurrence};
-use crate::manifest::{Diagnostic, Document, Severity, Stage};
+use crate::manifest::{Diagnostic, Document, Manifest, Severity, Stage};
 use crate::note;
 use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
 
@@ -326,14 +326,18 @@ impl Simulation {
 
     /// Does what a person asked for, now. The person's own request takes no time.
     pub fn dispatch(&mut self, command: Command) -> Outcome {
-        let words = describe(&command);
+        let text = match &command {
+            Command::Apply { manifest } | Command::Replace { manifest } => crate::manifest::read(manifest),
+            _ => Manifest::default(),
+        };
+        let words = describe(&command, &text);
         let nth = (self.queue.next_at() == Some(self.now())).then_some(self.nth);
         self.journal.push(Rc::new(JournalEntry { at: self.now(), nth, command: command.clone() }));
         let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
         self.commands.push(seq);
         match command {
-            Command::Apply { manifest } => self.apply(&manifest, seq),
-            Command::Replace { manifest } => self.replace(&manifest, seq),
+            Command::Apply { .. } => self.apply(text, seq),
+            Command::Replace { .. } => self.replace(text, seq),
             Command::Scale { target, replicas } => self.scale(&target, replicas, seq),
             Command::SetImage { target, container, image } => {
                 let patch = image_patch(self.api.objects().get(&target.key()), &container, &image);
@@ -399,14 +403,12 @@ impl Simulation {
     }
 
     /// Applies each object of a manifest; one that is refused does not stop the others.
-    pub(super) fn apply(&mut self, text: &str, cause: Seq) -> Outcome {
-        let manifest = crate::manifest::read(text);
+    pub(super) fn apply(&mut self, manifest: Manifest, cause: Seq) -> Outcome {
+        let broken: Vec<usize> = manifest.broken().collect();
         let mut outcome = Outcome { lines: Vec::new(), problems: manifest.diagnostics };
         if manifest.documents.is_empty() && outcome.problems.is_empty() {
             outcome.lines.push("error: no objects passed to apply".into());
         }
-        let broken: Vec<usize> =
-            outcome.problems.iter().filter(|it| it.severity == Severity::Error).map(|it| it.document).collect();
         for document in manifest.documents.iter().filter(|document| !broken.contains(&document.index)) {
             let kind = document.object.kind();
             let namespace = namespace_of(&document.object);
@@ -466,12 +468,18 @@ fn deletion(key: &ObjectKey) -> String {
     }
 }
 
-/// A command in words, without the subject.
-fn describe(command: &Command) -> Note {
+/// A command in words, without the subject. A text that holds nothing to send is refused before there is a request.
+fn describe(command: &Command, text: &Manifest) -> Note {
     let kind = |target: &Target| target.kind.name().to_ascii_lowercase();
     match command {
-        Command::Apply { .. } => note!("applied a manifest"),
-        Command::Replace { .. } => note!("replaced an object by an edited one"),
+        Command::Apply { .. } => match text.refusal(false) {
+            Some(why) => note!("tried to apply a manifest, **refused**: {}", why.to_owned()),
+            None => note!("applied a manifest"),
+        },
+        Command::Replace { .. } => match text.refusal(true) {
+            Some(why) => note!("tried to replace an object, **refused**: {}", why.to_owned()),
+            None => note!("replaced an object by an edited one"),
+        },
         Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
         Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
         Command::Rollback { target, .. } => note!("rolled back {}", target.name.clone()),
