@@ -250,6 +250,30 @@ fn a_node_that_is_cut_off_goes_on_with_what_it_last_heard() {
 }
 
 #[test]
+fn a_machine_without_a_node_object_has_a_card_only_in_truth() {
+    let mut lab = Lab::new(&[("app:v1", instant())]);
+    lab.apply(&web(2, ON_2));
+    lab.run(20_000);
+    lab.command(Command::delete(Target { namespace: String::new(), ..target(Kind::Node, "node-2") }));
+    lab.run(1_000);
+    let names = |truth: bool| {
+        let map = map(&lab, false, truth);
+        map.nodes.iter().map(|card| card.key.name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(false), ["node-1", "node-3"]);
+    assert_eq!(names(true), ["node-1", "node-2", "node-3"]);
+    let (word, reported, pods, _) = shown(&lab, true, "node-2");
+    assert_eq!((word.as_str(), reported), ("On", some("no Node object")));
+    assert_eq!(pods.len(), 2, "they run there");
+    assert!(map(&lab, false, true).unscheduled.is_empty(), "and nowhere else");
+    lab.run(120_000);
+    let n_pods: usize = map(&lab, false, true).nodes.iter().map(|card| card.pods.len()).sum();
+    assert_eq!(n_pods, map(&lab, false, true).n_pods);
+    lab.command(Command::StopNode { node: "node-2".into() });
+    assert_eq!(map(&lab, false, true).nodes.len(), 2, "a machine that is off and has no Node is nothing");
+}
+
+#[test]
 fn on_a_stopped_node_nothing_runs_whatever_is_reported() {
     let mut lab = Lab::new(&[("app:v1", instant())]);
     lab.apply(&web(2, ON_2));

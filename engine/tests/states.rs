@@ -140,14 +140,10 @@ fn all_four_node_states_come_out_of_real_runs() {
     assert_eq!(cards, expected);
     lab.command(Command::StopNode { node: "node-3".into() });
     let off = view::frame(&lab.simulation).map.nodes[2].message.clone();
-    let said = off.unwrap_or_default();
-    assert!(
-        said.starts_with("node-3 is off; the API server has not noticed yet. It is marked NotReady after 50 s"),
-        "{said}"
-    );
+    assert_eq!(off.as_deref(), Some("node-3 is off; the API server has not noticed yet."));
     lab.command(Command::CutNode { node: "node-1".into() });
     let message = |lab: &Lab| view::frame(&lab.simulation).map.nodes[0].message.clone().unwrap_or_default();
-    assert!(message(&lab).starts_with("node-1 is cut off; the API server has not noticed yet."));
+    assert_eq!(message(&lab), "node-1 is cut off; the API server has not noticed yet.");
     lab.run(70_000);
     assert!(message(&lab).contains("It is cut off: its containers go on."), "{}", message(&lab));
     assert_eq!(view::frame(&lab.simulation).map.nodes[2].word, "Unreachable, cordoned");

@@ -149,6 +149,7 @@ impl Core {
             self.loops_at = wall;
             board.now.put(view::now_line(&self.sim));
             board.store.put(view::store(&self.sim));
+            board.outlook.put(view::outlook(&self.sim));
             session.curve.put(self.curve.clone());
             self.show_loops(board, view::loop_rows(&self.sim), now_ms, wall, playing);
             if board.loops_view.get_untracked() == LoopsView::Picture {

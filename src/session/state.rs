@@ -158,6 +158,8 @@ pub struct Board {
     /// The loop of the simple view, while that is shown, and which of its phases shine.
     pub simple: State<SimpleView>,
     pub code_lit: State<[bool; 3]>,
+    /// What one waits for while nothing seems to happen.
+    pub outlook: State<Option<String>>,
     /// Something has been deleted or broken on purpose, so that nobody needs to be told how.
     pub meddled: State<bool>,
 }
@@ -201,6 +203,7 @@ impl Board {
             rover: State::new(None),
             simple: State::new(SimpleView::default()),
             code_lit: State::new([false; 3]),
+            outlook: State::new(None),
             meddled: State::new(false),
         }
     }

@@ -43,9 +43,12 @@ fn spread(simulation: &Simulation, look: MapLook) -> MapView {
     let arriving = arriving(simulation);
     let all = objects.of_kind(Kind::Node).filter_map(Object::as_node);
     let mut nodes: Vec<NodeCard> = all.map(|node| card(simulation, node, look.truth)).collect();
+    let strays: Vec<Name> = if look.truth { truth::strays(simulation) } else { Vec::new() };
+    nodes.extend(strays.iter().map(|name| stray_card(simulation, name)));
     sort_by(&mut nodes, |a, b| node_order(&a.key.name).cmp(&node_order(&b.key.name)));
     let is_homeless = |pod: &&std::rc::Rc<Pod>| {
-        !pod.is_assigned() || objects.get(&ObjectKey::node(pod.spec.node_name.clone())).is_none()
+        let node = &pod.spec.node_name;
+        !pod.is_assigned() || (objects.get(&ObjectKey::node(node.clone())).is_none() && !strays.contains(node))
     };
     let mut unscheduled: Vec<PodRow> = Vec::new();
     let homeless = || objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(is_homeless);
@@ -168,6 +171,16 @@ fn card(simulation: &Simulation, node: &Node, truth: bool) -> NodeCard {
         truth::reveal(simulation, node, &mut card);
     }
     card.counts = count(card.pods.iter());
+    card
+}
+
+/// A machine that is on, and of which the API server knows nothing: it has a card only where the truth is shown.
+fn stray_card(simulation: &Simulation, name: &Name) -> NodeCard {
+    let mut node = Node::default();
+    node.metadata.name = name.clone();
+    let mut card = card(simulation, &node, true);
+    (card.reported, card.last_heard) = (Some("no Node object".into()), None);
+    card.message = Some("The API server has no Node of this name: it gets no new pods.".into());
     card
 }
 

@@ -29,8 +29,7 @@ pub fn message(simulation: &Simulation, node: &Node, class: NodeClass) -> Option
     }
     let faults = faults(simulation, node);
     if faults.is_stopped || faults.is_cut {
-        let notice = notice(simulation, node).map(|text| [" ", &text].concat()).unwrap_or_default();
-        return Some([name, how(faults), "; the API server has not noticed yet.", &notice].concat());
+        return Some([name, how(faults), "; the API server has not noticed yet."].concat());
     }
     match class {
         NodeClass::NotReady => condition(&node.status.conditions, "Ready").map(|ready| ready.message.to_string()),
