@@ -3,7 +3,7 @@
 use loopscope_engine::api::Kind;
 use loopscope_engine::sim::{Millis, Time};
 use loopscope_engine::view::{self, Convergence, Phase, SimpleView};
-use loopscope_engine::world::{Command, Scenario, Simulation};
+use loopscope_engine::world::{Command, Instant, Scenario, Simulation};
 
 fn values(view: &SimpleView) -> [String; 4] {
     view.lines.each_ref().map(|line| line.value.plain())
@@ -115,4 +115,26 @@ fn the_newest_command_that_led_to_it_is_why() {
     }
     whys.dedup();
     assert_eq!(whys, ["because you set replicas 5 on web"]);
+}
+
+/// Where one loop is shown, Act stops where its code takes the step, not where some other loop acts.
+#[test]
+fn the_next_act_is_the_shown_codes_own_step() {
+    let mut simulation = healthy();
+    let goal = view::code_step(&simulation);
+    let next = |simulation: &mut Simulation, seconds: u64| {
+        let within = Instant::end_of(simulation.now() + Millis::from_secs(seconds));
+        simulation.step_to(&goal, within)
+    };
+    let victim = view::simple(&simulation, None).victim.unwrap();
+    assert!(simulation.dispatch(Command::delete((&victim).into())).is_ok());
+    assert!(next(&mut simulation, 10));
+    let seen = view::simple(&simulation, None);
+    assert_eq!((seen.lit, seen.lines[3].value.plain().as_str()), (Some(Phase::Act), "create 1 pod"));
+    assert_eq!(view::now_line(&simulation).unwrap().seq, seen.seqs[2], "nobody has done anything since");
+    assert!(!next(&mut simulation, 30), "the scheduler and the kubelet act, and statuses are written");
+    let target = seen.target.unwrap();
+    assert!(simulation.dispatch(Command::Scale { target: (&target).into(), replicas: 5 }).is_ok());
+    assert!(next(&mut simulation, 10));
+    assert!(view::simple(&simulation, None).lines[3].value.plain().starts_with("create "));
 }

@@ -29,7 +29,7 @@ mod workloads;
 mod yaml;
 
 pub use causes::{event, events, why};
-pub use code::{simple, telling_seq};
+pub use code::{code_step, simple, telling_seq};
 pub use crowd::{Crowd, Dot, Flock, crowd, pod_row};
 pub use diff::{changes, dry_run, rebase};
 pub use frame::{announce, frame, frame_as, summary};
