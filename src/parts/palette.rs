@@ -15,11 +15,9 @@ use crate::ui::{State, View, each, effect, memo, view};
 /// Something that can be done, in words.
 #[derive(Clone, PartialEq)]
 struct Choice {
-    /// No other that is found has it.
+    /// Its index in the list of deeds; beyond those, what is done to an object.
     n: usize,
     words: String,
-    /// Done to an object; else it is one of the list of deeds.
-    command: Option<Command>,
 }
 
 /// Every command by its name, and what can be done to the selected object and to nodes: type some letters, choose with the
@@ -33,15 +31,19 @@ pub fn palette(sheets: Sheets) -> View {
     let found = memo(move || if open.get() { typed.with(|typed| find(session, typed)) } else { Vec::new() });
     let chosen = memo(move || found.with(|found| found.get(at.get()).map(|choice| choice.n)));
     let run = move |n: usize| {
-        let choice = found.with_untracked(|found| found.iter().find(|choice| choice.n == n).cloned());
+        let act = found.with_untracked(|found| found.iter().find(|choice| choice.n == n && n >= DEEDS.len()).cloned());
         // Closed first: that gives the focus back, and the command may want it elsewhere.
         if let Some(dialog) = dialog.get_untracked() {
             dialog.close();
         }
-        match choice.map(|choice| choice.command) {
-            Some(Some(command)) => session.meddle(command),
-            Some(None) => DEEDS.get(n).and_then(|deed| deed.run).into_iter().for_each(|run| run(session, sheets)),
-            None => {}
+        let all = act.map(|act| (act.words, typed.with_untracked(|typed| on_objects(session, number_in(typed)))));
+        match all {
+            Some((words, all)) => {
+                if let Some((_, command)) = all.into_iter().find(|(known, _)| *known == words) {
+                    session.meddle(command);
+                }
+            }
+            None => DEEDS.get(n).and_then(|deed| deed.run).into_iter().for_each(|run| run(session, sheets)),
         }
     };
     let on_key = move |event: Event| {
@@ -76,8 +78,7 @@ pub fn palette(sheets: Sheets) -> View {
     };
     let row = move |choice: Choice| {
         let n = choice.n;
-        let deed = choice.command.is_none().then(|| DEEDS.get(n)).flatten();
-        let key = deed.and_then(|deed| deed.keys.first()).map(|key| view! { <kbd>{key_words(key)}</kbd> });
+        let key = DEEDS.get(n).and_then(|deed| deed.keys.first()).map(|key| view! { <kbd>{key_words(key)}</kbd> });
         view! {
             <li
                 role="option" id={id(n)} aria-selected={move || yes(chosen.get() == Some(n))} on:click={move |_| run(n)}
@@ -112,14 +113,15 @@ fn find(session: Session, typed: &str) -> Vec<Choice> {
         typed.split_ascii_whitespace().all(|word| words.contains(word))
     };
     let listed = DEEDS.iter().enumerate().filter(|(_, deed)| deed.run.is_some());
-    let mut found: Vec<Choice> =
-        listed.map(|(n, deed)| Choice { n, words: deed.name.to_owned(), command: None }).collect();
-    let asked = typed.split_ascii_whitespace().find_map(|word| word.parse().ok());
-    for (words, command) in on_objects(session, asked) {
-        found.push(Choice { n: DEEDS.len() + found.len(), words, command: Some(command) });
-    }
+    let mut found: Vec<Choice> = listed.map(|(n, deed)| Choice { n, words: deed.name.to_owned() }).collect();
+    let acts = on_objects(session, number_in(&typed));
+    found.extend(acts.into_iter().enumerate().map(|(n, (words, _))| Choice { n: DEEDS.len() + n, words }));
     found.retain(|choice| fits(&choice.words));
     found
+}
+
+fn number_in(typed: &str) -> Option<i32> {
+    typed.split_ascii_whitespace().find_map(|word| word.parse().ok())
 }
 
 /// What can be done to the selected object, and to the power of the nodes on the map.

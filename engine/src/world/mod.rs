@@ -6,6 +6,7 @@
 mod command;
 mod command_reader;
 mod command_text;
+mod command_words;
 mod deliver;
 mod faults;
 mod flights;

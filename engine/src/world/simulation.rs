@@ -1,16 +1,14 @@
 use std::rc::Rc;
 
+use super::command_words::describe_with;
 use super::flights::Flights;
 use super::process::{Loop, Process};
 use super::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Target, default_namespace};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
-use crate::apiserver::{
-    Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
-};
-use crate::client::{Author, LoopIndex, Note, What};
+use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Request, Verb};
+use crate::client::{Author, LoopIndex, What};
 use crate::environment::{Behaviors, Machine, Occurrence};
 use crate::manifest::{Diagnostic, Document, Manifest, Severity, Stage};
-use crate::note;
 use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
 
 /// Something that is going to happen.
@@ -330,7 +328,7 @@ impl Simulation {
             Command::Apply { manifest } | Command::Replace { manifest } => crate::manifest::read(manifest),
             _ => Manifest::default(),
         };
-        let words = describe(&command, &text);
+        let words = describe_with(&command, &text);
         let nth = (self.queue.next_at() == Some(self.now())).then_some(self.nth);
         self.journal.push(Rc::new(JournalEntry { at: self.now(), nth, command: command.clone() }));
         let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
@@ -465,40 +463,6 @@ fn deletion(key: &ObjectKey) -> String {
     match &*key.namespace {
         "" => format!("{kind} \"{name}\" deleted"),
         namespace => format!("{kind} \"{name}\" deleted from {namespace} namespace"),
-    }
-}
-
-/// A command in words, without the subject. A text that holds nothing to send is refused before there is a request.
-fn describe(command: &Command, text: &Manifest) -> Note {
-    let kind = |target: &Target| target.kind.name().to_ascii_lowercase();
-    match command {
-        Command::Apply { .. } => match text.refusal(false) {
-            Some(why) => note!("tried to apply a manifest, **refused**: {}", why.to_owned()),
-            None => note!("applied a manifest"),
-        },
-        Command::Replace { .. } => match text.refusal(true) {
-            Some(why) => note!("tried to replace an object, **refused**: {}", why.to_owned()),
-            None => note!("replaced an object by an edited one"),
-        },
-        Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
-        Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
-        Command::Rollback { target, .. } => note!("rolled back {}", target.name.clone()),
-        Command::Pause { target, on: true } => note!("paused the rollout of **{}**", target.name.clone()),
-        Command::Pause { target, .. } => note!("resumed the rollout of **{}**", target.name.clone()),
-        Command::Restart { target } => note!("restarted **{}**", target.name.clone()),
-        Command::Patch { target, .. } => note!("patched {} **{}**", kind(target), target.name.clone()),
-        Command::Delete { target, propagation, .. } => {
-            let text = match propagation {
-                Some(Propagation::Foreground) => "deleted {} **{}** in the foreground",
-                Some(Propagation::Orphan) => "deleted {} **{}** and kept what it owns",
-                _ => "deleted {} **{}**",
-            };
-            Note { text, args: vec![kind(target).into(), target.name.clone().into()] }
-        }
-        Command::Evict { target } => note!("evicted {} **{}**", kind(target), target.name.clone()),
-        Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
-        Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),
-        other => super::faults::describe(other),
     }
 }
 
