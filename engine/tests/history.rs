@@ -264,7 +264,7 @@ fn a_branch_is_named_and_forgotten_and_its_children_live_on() {
 #[test]
 fn checkpoints_are_bounded() {
     let mut history = History::new(Scenario::self_healing());
-    for round in 0..30 {
+    for round in 0..36 {
         let replicas = if round % 2 == 0 { 60 } else { 1 };
         history.dispatch(scale(replicas));
         let until = history.simulation().now().0 + 120_000;

@@ -68,7 +68,13 @@ fn state() -> View {
         Convergence::Converging => "Converging",
         Convergence::Stuck => "Stuck",
     };
-    view! { <p class="ro-word">{icon_of(class, shape)}<span>{word}</span></p> }
+    let stuck = memo(move || summary.with(|it| it.stuck.clone()));
+    let why = move || {
+        stuck.with(|it| it.as_ref().map(|it| view! { ": " {it.why.clone()} <small class="sub">{it.remedy}</small> }))
+    };
+    view! {
+        <p class="ro-word" class:is-stuck={move || stuck.with(Option::is_some)}>{icon_of(class, shape)}<span>{word}{why}</span></p>
+    }
 }
 
 /// One shape for each wanted replica.

@@ -143,13 +143,14 @@ impl Core {
         let now_ms = self.sim().now().0;
         let summary = view::summary(self.sim());
         session.transport.now_ms.put(now_ms);
-        session.transport.seq.put(self.sim().trace().last().map_or(0, |event| event.seq.0));
+        session.transport.seq.put(self.sim().trace().visible_count());
         self.curve.add(now_ms, &summary);
         board.summary.put(summary);
         if !(playing && session.is_fast()) || wall - self.loops_at >= LOOPS_EVERY_MS {
             self.loops_at = wall;
             board.now.put(view::now_line(self.sim()));
             board.store.put(view::store(self.sim()));
+            board.outlook.put(view::outlook(self.sim()));
             session.curve.put(self.curve.clone());
             self.show_loops(board, view::loop_rows(self.sim()), now_ms, wall, playing);
             if board.loops_view.get_untracked() == LoopsView::Picture {

@@ -64,6 +64,8 @@ pub struct Transport {
     pub playing: State<bool>,
     /// Index into `SPEEDS`.
     pub speed: State<usize>,
+    /// What it was before the last change between real gaps and even steps.
+    pub other_speed: State<Option<usize>>,
     /// Something has been played or stepped since the page was opened.
     pub started: State<bool>,
     /// Virtual time per real time, in words: exact where it is fixed, else as it was of late.
@@ -181,6 +183,7 @@ impl Transport {
             seq: State::new(0),
             playing: State::new(false),
             speed: State::new(super::first_speed()),
+            other_speed: State::new(None),
             started: State::new(false),
             factor: State::new(String::new()),
             leap: State::new(String::new()),
@@ -230,6 +233,8 @@ pub struct Board {
     /// The loop of the simple view, while that is shown, and which of its phases shine.
     pub simple: State<SimpleView>,
     pub code_lit: State<[bool; 3]>,
+    /// What one waits for while nothing seems to happen.
+    pub outlook: State<Option<String>>,
     /// Something has been deleted or broken on purpose, so that nobody needs to be told how.
     pub meddled: State<bool>,
 }
@@ -241,6 +246,7 @@ impl Board {
             want: 0,
             ready: 0,
             convergence: Convergence::Empty,
+            stuck: None,
             slots: Vec::new(),
             more_slots: 0,
         };
@@ -272,6 +278,7 @@ impl Board {
             rover: State::new(None),
             simple: State::new(SimpleView::default()),
             code_lit: State::new([false; 3]),
+            outlook: State::new(None),
             meddled: State::new(false),
         }
     }

@@ -201,6 +201,11 @@ impl<P: Hash + Logged> Trace<P> {
         Seq(self.last)
     }
 
+    /// The place of a kept event among those that are not background, counted from 1: what a person follows.
+    pub fn number(&self, seq: Seq) -> Option<u64> {
+        self.kept.find(seq).map(|index| (self.kept.dropped + index) as u64 + 1)
+    }
+
     /// How many events so far are not background.
     pub fn visible_count(&self) -> u64 {
         self.visible
@@ -263,6 +268,18 @@ mod tests {
             ["command", "write", "clock", "watch"]
         );
         assert_eq!(trace.visible_count(), 3);
+    }
+
+    #[test]
+    fn events_are_numbered_without_gaps_whatever_is_background_or_dropped() {
+        let mut trace = Trace::default();
+        let limit = Trace::<u64>::LIMIT as u64;
+        for round in 1..=limit + 600 {
+            let hum = trace.record(Time(round), None, true, 0_u64);
+            let seq = trace.record(Time(round), Some(hum), false, round);
+            assert_eq!((trace.number(seq), trace.number(hum)), (Some(round), None));
+        }
+        assert!(trace.events().map(|it| trace.number(it.seq)).eq((601..=limit + 600).map(Some)));
     }
 
     #[test]

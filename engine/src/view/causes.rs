@@ -13,11 +13,13 @@ fn row(simulation: &Simulation, event: &TraceEvent<What>) -> EventRow {
     let (who, text, mark) = describe(simulation, &event.what);
     EventRow {
         seq: event.seq.0,
+        number: simulation.trace().number(event.seq),
         time_ms: event.at.0,
         who,
         text,
         mark,
         cause: event.cause.map(|cause| cause.0),
+        cause_number: event.cause.and_then(|cause| simulation.trace().number(cause)),
         is_yours: simulation.is_yours(event.seq),
     }
 }
@@ -85,6 +87,7 @@ pub fn why(simulation: &Simulation, seq: u64) -> Vec<CauseLink> {
             let after_ms = before.replace(event.at).map(|before| event.at.since(before).0);
             CauseLink {
                 seq: event.seq.0,
+                number: simulation.trace().number(event.seq),
                 text: as_cause(simulation, &event.what),
                 after_ms,
                 is_you: matches!(event.what, What::Commanded(_)),

@@ -1,12 +1,27 @@
 use super::{Command, Subject, Target};
 use crate::apiserver::Propagation;
 use crate::client::Note;
+use crate::manifest::Manifest;
 use crate::note;
 
 impl Command {
     /// What a person did with it, without the subject: `deleted pod **web-1**`.
     pub fn words(&self) -> String {
         describe(self).to_string()
+    }
+}
+
+/// The same where what the text holds is known: one with nothing to send is refused before there is a request.
+pub(super) fn describe_with(command: &Command, text: &Manifest) -> Note {
+    let why = match command {
+        Command::Apply { .. } => text.refusal(false),
+        Command::Replace { .. } => text.refusal(true),
+        _ => None,
+    };
+    match (command, why) {
+        (Command::Apply { .. }, Some(why)) => note!("tried to apply a manifest, **refused**: {}", why.to_owned()),
+        (_, Some(why)) => note!("tried to replace an object, **refused**: {}", why.to_owned()),
+        (_, None) => describe(command),
     }
 }
 

@@ -1,5 +1,6 @@
 use crate::api::ObjectKey;
-use crate::client::{TurnPhase, What};
+use crate::client::{LoopIndex, TurnPhase, What};
+use crate::controllers::replicaset::is_report;
 use crate::sim::{Time, TraceEvent};
 
 use super::JournalEntry;
@@ -37,6 +38,8 @@ pub enum Goal {
     Event,
     /// A loop sends a request.
     Act,
+    /// This loop takes a step towards what is wanted: a request that does more than say how things are.
+    StepOf(LoopIndex),
     /// A turn of a loop begins.
     Turn,
     /// An object changes.
@@ -55,6 +58,7 @@ impl Goal {
         match (self, &event.what) {
             (Self::Event, _) => true,
             (Self::Act, What::Reached { phase, .. }) => *phase == TurnPhase::Act,
+            (Self::StepOf(of), What::Reached { by, phase: TurnPhase::Act, facts, .. }) => of == by && !is_report(facts),
             (Self::Turn, What::Reached { phase, .. }) => *phase == TurnPhase::Observe,
             (Self::Write, What::Wrote { .. }) | (Self::Refusal, What::Refused { .. }) => true,
             (Self::Change(key), What::Wrote { key: changed, .. } | What::Refused { key: changed, .. }) => {

@@ -42,7 +42,7 @@ impl Simulation {
             self.start_process(kind, began, Millis(1_000 + spread % 9_000));
         }
         if !scenario.manifest.is_empty() {
-            self.apply(&scenario.manifest, began);
+            self.apply(crate::manifest::read(&scenario.manifest), began);
         }
     }
 

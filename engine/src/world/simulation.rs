@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use super::command_words::describe;
+use super::command_words::describe_with;
 use super::flights::Flights;
 use super::process::{Loop, Process};
 use super::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Target, default_namespace};
@@ -8,7 +8,7 @@ use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
 use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Request, Verb};
 use crate::client::{Author, LoopIndex, What};
 use crate::environment::{Behaviors, Machine, Occurrence};
-use crate::manifest::{Diagnostic, Document, Severity, Stage};
+use crate::manifest::{Diagnostic, Document, Manifest, Severity, Stage};
 use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
 
 /// Something that is going to happen.
@@ -324,14 +324,18 @@ impl Simulation {
 
     /// Does what a person asked for, now. The person's own request takes no time.
     pub fn dispatch(&mut self, command: Command) -> Outcome {
-        let words = describe(&command);
+        let text = match &command {
+            Command::Apply { manifest } | Command::Replace { manifest } => crate::manifest::read(manifest),
+            _ => Manifest::default(),
+        };
+        let words = describe_with(&command, &text);
         let nth = (self.queue.next_at() == Some(self.now())).then_some(self.nth);
         self.journal.push(Rc::new(JournalEntry { at: self.now(), nth, command: command.clone() }));
         let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
         self.commands.push(seq);
         match command {
-            Command::Apply { manifest } => self.apply(&manifest, seq),
-            Command::Replace { manifest } => self.replace(&manifest, seq),
+            Command::Apply { .. } => self.apply(text, seq),
+            Command::Replace { .. } => self.replace(text, seq),
             Command::Scale { target, replicas } => self.scale(&target, replicas, seq),
             Command::SetImage { target, container, image } => {
                 let patch = image_patch(self.api.objects().get(&target.key()), &container, &image);
@@ -397,14 +401,12 @@ impl Simulation {
     }
 
     /// Applies each object of a manifest; one that is refused does not stop the others.
-    pub(super) fn apply(&mut self, text: &str, cause: Seq) -> Outcome {
-        let manifest = crate::manifest::read(text);
+    pub(super) fn apply(&mut self, manifest: Manifest, cause: Seq) -> Outcome {
+        let broken: Vec<usize> = manifest.broken().collect();
         let mut outcome = Outcome { lines: Vec::new(), problems: manifest.diagnostics };
         if manifest.documents.is_empty() && outcome.problems.is_empty() {
             outcome.lines.push("error: no objects passed to apply".into());
         }
-        let broken: Vec<usize> =
-            outcome.problems.iter().filter(|it| it.severity == Severity::Error).map(|it| it.document).collect();
         for document in manifest.documents.iter().filter(|document| !broken.contains(&document.index)) {
             let kind = document.object.kind();
             let namespace = namespace_of(&document.object);

@@ -262,6 +262,7 @@ impl Simulation {
     }
 
     fn finish(&mut self, at: LoopIndex, key: &ObjectKey, next: Next) {
+        let now = self.now();
         let it = &mut self.loops[at.0 as usize];
         let turn = it.end_turn(key);
         it.queue.forget(key);
@@ -269,9 +270,14 @@ impl Simulation {
         if turn.as_ref().is_some_and(|turn| !turn.is_background && turn.phase.is_some()) {
             it.turns += 1;
         }
-        if let Next::After(delay) = next {
+        let delay = match next {
+            Next::AwaitChange => None,
+            Next::After(delay) => Some(delay.max(Millis(1))),
+            Next::RateLimited => Some(it.queue.rate_limited(key, it.reconciler.backoff(key), now)),
+        };
+        if let Some(delay) = delay {
             let reason = turn.map_or(Seq(0), |turn| turn.last);
-            self.enqueue(at, key.clone(), delay.max(Millis(1)), reason);
+            self.enqueue(at, key.clone(), delay, reason);
         }
         self.work(at);
     }

@@ -4,7 +4,7 @@
 //! conditions at once; a pass every 5 s finds nodes silent after 50 s, works out how much of each zone is down, and
 //! taints nodes NoExecute at the pace that this allows.
 
-mod health;
+pub mod health;
 mod taints;
 mod zones;
 
