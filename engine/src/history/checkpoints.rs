@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use crate::sim::Millis;
+use crate::sim::{Millis, Seq};
 use crate::world::{Instant, Simulation};
 
 /// Trace events between two checkpoints of late: what replaying them costs is what showing an instant costs.
@@ -78,6 +78,11 @@ impl Checkpoints {
 
     pub fn strictly_before(&self, at: Instant) -> Option<&Simulation> {
         self.all.iter().rev().find(|it| it.instant() < at).map(|it| &**it)
+    }
+
+    /// The last before an event is recorded.
+    pub fn before_event(&self, seq: Seq) -> Option<&Simulation> {
+        self.all.iter().rev().find(|it| it.trace().last_seq() < seq).map(|it| &**it)
     }
 
     pub fn addresses(&self) -> impl Iterator<Item = *const Simulation> {

@@ -9,8 +9,8 @@ mod replay;
 
 use std::rc::Rc;
 
-use crate::sim::{Millis, Time};
-use crate::world::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Simulation};
+use crate::sim::{Millis, Seq, Time};
+use crate::world::{Command, Goal, Instant, JournalEntry, Outcome, Ran, Scenario, Simulation};
 pub use branch::{Branch, BranchId};
 pub use checkpoints::{MOST, OLD_SPACING, RECENT, SPACING};
 pub use replay::Replay;
@@ -89,6 +89,26 @@ impl History {
             }
         }
         false
+    }
+
+    /// As [`History::run_until`], but stops where a goal is met. What was recorded after an event counts as well.
+    pub fn run_watching(&mut self, until: Time, max_events: usize, goal: &Goal, after: Seq) -> Ran {
+        let bound = Instant::end_of(until);
+        let (mut left, mut seen) = (max_events, after);
+        while left > 0 {
+            let chunk = left.min(CHUNK);
+            left -= chunk;
+            let mut ran = self.live.run_watching(self.stop_before(bound), chunk, goal, seen);
+            seen = self.live.trace().last_seq();
+            if ran == Ran::There && self.take_pending(bound) {
+                ran = if self.live.first_met(goal, seen).is_some() { Ran::Met } else { Ran::OnTheWay };
+            }
+            self.note();
+            if ran != Ran::OnTheWay {
+                return ran;
+            }
+        }
+        Ran::OnTheWay
     }
 
     /// Runs until a goal is met or the branch's next command is carried out, for at most `within` of virtual time.
@@ -233,6 +253,16 @@ impl History {
             before = start;
         }
         Instant::default()
+    }
+
+    /// The instant at which an event of the current branch has just been recorded; nothing for one that is yet to come.
+    pub fn instant_of(&self, seq: Seq) -> Option<Instant> {
+        let branch = self.branch(self.current)?;
+        match branch.checkpoints.before_event(seq) {
+            Some(from) => Replay::new(from.clone(), &branch.steps, branch.end).to_event(seq),
+            // It is there from the beginning.
+            None => Some(branch.checkpoints.before(Instant::end_of(Time(0)))?.instant()),
+        }
     }
 
     /// Back to just before the last command; the branch keeps it. Returns the command.
