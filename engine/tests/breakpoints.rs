@@ -95,11 +95,12 @@ fn a_run_stops_right_at_what_it_watches_for() {
         };
         let end = history.simulation().trace().last_seq();
         let all = history.simulation().trace().events().filter(|event| is_meant(history.simulation(), event, what));
-        let meant: Vec<Seq> = all.map(|event| event.seq).filter(|seq| seq.0 > 200).collect();
-        assert!(meant.len() >= 2, "{what}");
-        history.seek(history.instant_of(Seq(200)).expect("it was played"));
+        let meant: Vec<Seq> = all.map(|event| event.seq).collect();
+        history.seek(Instant::end_of(Time(9_000)));
         let mut found: Vec<Seq> = Vec::new();
         let mut after = history.simulation().trace().last_seq();
+        let meant: Vec<Seq> = meant.into_iter().filter(|seq| *seq > after).collect();
+        assert!(meant.len() >= 2, "{what}");
         while after < end {
             match history.run_watching(Time(40_000), 7, &goal, after) {
                 Ran::Met => {
@@ -158,19 +159,4 @@ fn a_conflict_is_a_refusal_of_another_sort() {
     play::delete(&mut simulation, Kind::Pod, "none");
     assert_eq!(simulation.first_met(&Goal::Conflict, before), None);
     assert!(simulation.first_met(&Goal::Refusal, before).is_some());
-}
-
-#[test]
-fn every_event_is_found_again_at_its_instant() {
-    let mut history = healed();
-    let all: Vec<(u64, Time)> =
-        history.simulation().trace().events().map(|event| (event.seq.0, event.at)).step_by(37).collect();
-    for (seq, at) in all {
-        let instant = history.instant_of(Seq(seq)).expect("it was played");
-        history.seek(instant);
-        assert_eq!(history.simulation().now(), at);
-        let last = history.simulation().trace().last_seq().0;
-        assert!(last >= seq && last < seq + 40, "{seq} {last}");
-    }
-    assert_eq!(history.instant_of(Seq(1_000_000)), None);
 }

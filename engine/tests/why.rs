@@ -6,22 +6,25 @@ mod play;
 mod script;
 
 use loopscope_engine::api::{Kind, ObjectKey};
-use loopscope_engine::client::{Changed, Field, What};
-use loopscope_engine::sim::{Seq, Trace};
+use loopscope_engine::client::{Field, What};
+use loopscope_engine::history::History;
+use loopscope_engine::sim::{Seq, Time, Trace};
 use loopscope_engine::view::{self, Asked, CauseLink, ConditionRow};
-use loopscope_engine::world::{Scenario, Simulation};
+use loopscope_engine::world::{Command, Scenario, Simulation};
 
 /// A run in which more happened than is kept.
-fn crowded() -> Simulation {
-    let mut simulation = Simulation::new(Scenario::with_nodes(3, 10, "16", "32Gi"));
-    let manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: many}\nspec:\n  replicas: 20\n  selector: {matchLabels: {app: many}}\n  template:\n    metadata: {labels: {app: many}}\n    spec: {containers: [{name: app, image: 'app:v1'}]}\n";
-    play::apply(&mut simulation, manifest);
-    for replicas in [300, 5, 300, 5, 150] {
-        play::scale(&mut simulation, Kind::Deployment, "many", replicas);
-        play::run_for(&mut simulation, 40_000);
+fn crowded() -> History {
+    let mut history = History::new(Scenario::with_nodes(3, 10, "16", "32Gi"));
+    let mut at = 0;
+    let manifest = play::workload("Deployment", "many", "app:v1", "replicas: 20");
+    let scale = |replicas| Command::Scale { target: play::target(Kind::Deployment, "many"), replicas };
+    for command in [Command::Apply { manifest }].into_iter().chain([300, 5, 300, 5, 150].map(scale)) {
+        assert!(history.dispatch(command).is_ok());
+        at += 40_000;
+        assert!(history.run_until(Time(at), 10_000_000));
     }
-    assert!(simulation.trace().visible_count() > 5 * Trace::<What>::LIMIT as u64 / 4);
-    simulation
+    assert!(history.simulation().trace().visible_count() > 5 * Trace::<What>::LIMIT as u64 / 4);
+    history
 }
 
 fn worlds() -> impl Iterator<Item = (&'static str, Simulation)> {
@@ -106,15 +109,20 @@ fn every_object_row_and_condition_says_why() {
 
 #[test]
 fn where_links_are_no_longer_kept_the_chain_still_says_what_it_began_with() {
-    let simulation = crowded();
-    check_events("crowded", &simulation, 97);
-    check_objects("crowded", &simulation, 29, &mut Vec::new());
+    let history = crowded();
+    let simulation = history.simulation();
+    check_events("crowded", simulation, 97);
+    check_objects("crowded", simulation, 29, &mut Vec::new());
     let many = ObjectKey::new(Kind::Deployment, "default", "many");
     let creation = simulation.creation(&many).expect("it was created");
     assert_eq!(simulation.trace().get(creation), None);
-    let links = view::why(&simulation, creation.0);
+    let links = view::why(simulation, creation.0);
     assert_eq!(texts(&links), ["You applied Deployment many"]);
     assert!(links[0].is_gap_after);
+    // A checkpoint still knows.
+    let links = view::why(history.keeping(creation), creation.0);
+    assert_eq!(texts(&links)[0], "You applied Deployment many");
+    assert!(texts(&links)[1].starts_with("Deployment many created, rv "), "{links:#?}");
 }
 
 fn texts(links: &[CauseLink]) -> Vec<&str> {

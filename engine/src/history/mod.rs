@@ -255,14 +255,11 @@ impl History {
         Instant::default()
     }
 
-    /// The instant at which an event of the current branch has just been recorded; nothing for one that is yet to come.
-    pub fn instant_of(&self, seq: Seq) -> Option<Instant> {
-        let branch = self.branch(self.current)?;
-        match branch.checkpoints.before_event(seq) {
-            Some(from) => Replay::new(from.clone(), &branch.steps, branch.end).to_event(seq),
-            // It is there from the beginning.
-            None => Some(branch.checkpoints.before(Instant::end_of(Time(0)))?.instant()),
-        }
+    /// The world at the cursor, or where that no longer keeps a past event, an earlier one of its branch that does.
+    pub fn keeping(&self, seq: Seq) -> &Simulation {
+        let is_kept = self.live.trace().get(seq).is_some();
+        let earlier = || self.branch(self.current)?.checkpoints.keeping(seq);
+        if is_kept { &self.live } else { earlier().unwrap_or(&self.live) }
     }
 
     /// Back to just before the last command; the branch keeps it. Returns the command.

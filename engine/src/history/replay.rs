@@ -1,6 +1,5 @@
 use std::rc::Rc;
 
-use crate::sim::Seq;
 use crate::world::{Goal, Instant, JournalEntry, Simulation};
 
 /// A simulation on its way to an instant. It can be left and taken up again, so that a long way does not hold up a page.
@@ -61,18 +60,6 @@ impl Replay {
             }
             found = Some(now);
         }
-    }
-
-    /// Goes on until an event is recorded.
-    pub(super) fn to_event(&mut self, seq: Seq) -> Option<Instant> {
-        while self.simulation.trace().last_seq() < seq {
-            let stop = self.next_stop();
-            if self.simulation.run_to(stop.unwrap_or(self.to), 1) {
-                stop?;
-                self.take_next();
-            }
-        }
-        Some(self.simulation.instant())
     }
 
     /// How many trace events were replayed so far.

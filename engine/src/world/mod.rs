@@ -6,6 +6,7 @@
 mod command;
 mod command_reader;
 mod command_text;
+mod command_words;
 mod deliver;
 mod faults;
 mod flights;
@@ -20,7 +21,6 @@ mod simulation;
 mod turns;
 mod under_way;
 mod watching;
-mod words;
 
 pub use command::*;
 pub use command_reader::read_journal;

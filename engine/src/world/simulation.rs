@@ -1,8 +1,8 @@
 use std::rc::Rc;
 
+use super::command_words::describe;
 use super::flights::Flights;
 use super::process::{Loop, Process};
-use super::words::describe;
 use super::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Target, default_namespace};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
 use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Request, Verb};

@@ -1,5 +1,3 @@
-//! Commands in words.
-
 use super::{Command, JournalEntry, Simulation, Subject, Target};
 use crate::apiserver::Propagation;
 use crate::client::Note;
@@ -9,6 +7,21 @@ use crate::sim::Seq;
 
 /// Characters of a patch that are told.
 const MOST_OF_A_PATCH: usize = 80;
+
+/// Bytes of a manifest that is read for nothing but its objects' names.
+const MOST_OF_A_MANIFEST: usize = 32 * 1024;
+
+impl Command {
+    /// What a person did with it, without the subject: `deleted pod **web-1**`.
+    pub fn words(&self) -> String {
+        self.note().to_string()
+    }
+
+    fn note(&self) -> Note {
+        let manifest = self.manifest().filter(|it| it.len() <= MOST_OF_A_MANIFEST).map(manifest::read);
+        describe(self, manifest.as_ref())
+    }
+}
 
 /// A command in words, without the subject; for one with a manifest, that as it was read.
 pub(super) fn describe(command: &Command, manifest: Option<&Manifest>) -> Note {
@@ -48,7 +61,7 @@ pub(super) fn describe(command: &Command, manifest: Option<&Manifest>) -> Note {
         Command::Evict { target } => note!("evicted {} **{}**", kind(target), name(target)),
         Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
         Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),
-        other => of_faults(other),
+        other => describe_fault(other),
     }
 }
 
@@ -63,7 +76,7 @@ fn applied(manifest: Option<&Manifest>) -> Note {
     }
 }
 
-fn of_faults(command: &Command) -> Note {
+fn describe_fault(command: &Command) -> Note {
     let of = |subject: &Subject| match subject {
         Subject::Image(image) => image.clone(),
         Subject::Pod { name, .. } => name.clone(),
@@ -100,7 +113,6 @@ impl Simulation {
     pub fn command_of(&self, seq: Seq) -> Option<(&JournalEntry, Note)> {
         let index = self.commands.binary_search(&seq).ok()?;
         let entry = self.journal.get(index)?;
-        let manifest = entry.command.manifest().map(manifest::read);
-        Some((entry, describe(&entry.command, manifest.as_ref())))
+        Some((entry, entry.command.note()))
     }
 }
