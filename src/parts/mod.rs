@@ -1,11 +1,13 @@
 //! The panels of the page, one file or folder each.
 
 mod announcer;
+mod beside;
 mod curve;
 mod deeds;
 mod dock;
 mod events;
 mod help;
+mod history;
 mod inspector;
 mod jump;
 mod loops;
@@ -23,11 +25,13 @@ mod toasts;
 mod transport;
 
 pub use announcer::announcer;
+pub use beside::beside;
 pub use curve::curve_view;
 pub use deeds::Sheets;
 pub use dock::dock;
 pub use events::events_pane;
 pub use help::help_dialog;
+pub use history::{branch_bar, history_pane};
 pub use inspector::inspector;
 pub use jump::jump;
 pub use loops::loops;

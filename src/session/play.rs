@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 use loopscope_engine::sim::{Millis, Time};
 use loopscope_engine::view;
+use loopscope_engine::world::Goal;
 
 use super::{Core, EVEN, LoopsView, Pace, READABLE, READABLE_STEPS, SPEEDS, Session, Tone};
 use crate::platform::{choose, wall_ms};
@@ -53,14 +54,14 @@ impl Core {
         let due = passed * factor + self.carry;
         let whole = due.floor();
         self.carry = due - whole;
-        let until = Time(self.sim.now().0 + whole as u64);
+        let until = Time(self.sim().now().0 + whole as u64);
         if let Pace::Readable(per_second) = pace {
             self.credit = (self.credit + passed * per_second / 1000.0).min(1.0);
             self.advance_readably(until, linger);
             return Went::Well;
         }
         let began = wall_ms();
-        while !self.sim.run_until(until, CHUNK) {
+        while !self.history.run_until(until, CHUNK) {
             if wall_ms() - began > BUDGET_MS {
                 return Went::Behind;
             }
@@ -70,14 +71,14 @@ impl Core {
 
     fn even_step(&mut self, to_act: bool) -> Went {
         self.waited = 0.0;
-        let from = self.sim.now();
-        let happened = if to_act { self.sim.step_to_act(PATIENCE) } else { self.sim.step(PATIENCE) };
-        if happened { Went::Leapt(leap(from, self.sim.now(), to_act)) } else { Went::Nowhere }
+        let from = self.sim().now();
+        let happened = self.history.step(if to_act { &Goal::Act } else { &Goal::Event }, PATIENCE);
+        if happened { Went::Leapt(leap(from, self.sim().now(), to_act)) } else { Went::Nowhere }
     }
 
     /// Virtual time per real time, once enough of it went by to tell.
     fn measure(&mut self, wall: f64) -> Option<f64> {
-        let now = self.sim.now().0;
+        let now = self.sim().now().0;
         let (since, from) = *self.measured.get_or_insert((wall, now));
         if wall - since < MEASURE_MS {
             return None;
@@ -92,10 +93,10 @@ impl Core {
         if !session.transport.follow.get_untracked() || (playing && wall - since < FOLLOW_EVERY_MS) {
             return;
         }
-        let Some((seq, of, key)) = view::newest_act(&self.sim).filter(|(seq, ..)| *seq != last) else { return };
+        let Some((seq, of, key)) = view::newest_act(self.sim()).filter(|(seq, ..)| *seq != last) else { return };
         self.followed = (seq, wall);
         session.board.open_loop.put(Some(of));
-        if self.sim.api().objects().get(&key).is_some() {
+        if self.sim().api().objects().get(&key).is_some() {
             session.focus.selected.put(Some(key));
             session.focus.event.put(None);
         }
@@ -105,13 +106,13 @@ impl Core {
     /// phase of the shown loop that tells of a difference counts for many events.
     fn advance_readably(&mut self, until: Time, linger: bool) {
         while self.credit > 0.0 {
-            let before = self.sim.trace().visible_count();
-            let phase = linger.then(|| view::telling_seq(&self.sim));
-            if self.sim.run_until(until, 1) {
+            let before = self.sim().trace().visible_count();
+            let phase = linger.then(|| view::telling_seq(self.sim()));
+            if self.history.run_until(until, 1) {
                 return;
             }
-            self.credit -= (self.sim.trace().visible_count() - before) as f64;
-            if phase.is_some_and(|phase| view::telling_seq(&self.sim) > phase) {
+            self.credit -= (self.sim().trace().visible_count() - before) as f64;
+            if phase.is_some_and(|phase| view::telling_seq(self.sim()) > phase) {
                 self.credit -= LINGER;
             }
         }
@@ -130,6 +131,9 @@ impl Session {
 
     /// One animation frame; says whether another is wanted.
     pub(super) fn tick(self, wall: f64) -> bool {
+        if self.is_seeking() {
+            return self.go_on();
+        }
         if self.transport.playing.try_get_untracked() != Some(true) {
             return false;
         }
@@ -163,10 +167,15 @@ impl Session {
         self.transport.playing.set(true);
         self.transport.leap.put(String::new());
         self.with_core(|core| (core.last_wall, core.measured, core.waited) = (None, None, f64::MAX));
+        self.start_frames();
+    }
+
+    pub(super) fn start_frames(self) {
         self.raf.with_value(|raf| raf.iter().for_each(|raf| raf.start()));
     }
 
     pub fn pause(self) {
+        self.stop_seeking();
         if !self.transport.playing.get_untracked() {
             return;
         }
@@ -181,7 +190,7 @@ impl Session {
     }
 
     /// Shows everything as it is, and says it.
-    fn settle(self) {
+    pub(super) fn settle(self) {
         self.refresh();
         self.with_core(|core| core.announce(self));
     }
@@ -194,11 +203,12 @@ impl Session {
     }
 
     fn move_with(self, to_act: bool, step: impl FnOnce(&mut Core) -> bool) {
+        self.stop_seeking();
         self.transport.started.put(true);
         let happened = self.with_core(|core| {
-            let from = core.sim.now();
+            let from = core.sim().now();
             let happened = step(core);
-            self.transport.leap.put(leap(from, core.sim.now(), to_act));
+            self.transport.leap.put(leap(from, core.sim().now(), to_act));
             happened
         });
         if happened == Some(false) {
@@ -208,18 +218,18 @@ impl Session {
 
     /// To the next event.
     pub fn step(self) {
-        self.step_with(false, |core| core.sim.step(PATIENCE));
+        self.step_with(false, |core| core.history.step(&Goal::Event, PATIENCE));
     }
 
     /// To the next request of a loop.
     pub fn step_to_act(self) {
-        self.step_with(true, |core| core.sim.step_to_act(PATIENCE));
+        self.step_with(true, |core| core.history.step(&Goal::Act, PATIENCE));
     }
 
     /// To the next change of any object, however long that takes. Playing goes on.
     pub fn skip(self) {
         let was_playing = self.transport.playing.get_untracked();
-        self.move_with(false, |core| core.sim.skip_to_change(PATIENCE).is_some());
+        self.move_with(false, |core| core.history.step(&Goal::Write, PATIENCE));
         if was_playing { self.refresh() } else { self.settle() }
     }
 
@@ -269,7 +279,7 @@ fn leap(from: Time, to: Time, to_act: bool) -> String {
 }
 
 /// `3.2 s`, `45 s`, `4 min 12 s`
-fn duration(ms: u64) -> String {
+pub(super) fn duration(ms: u64) -> String {
     let (minutes, seconds) = (ms / 60_000, ms / 1_000 % 60);
     let mut text = String::new();
     if minutes > 0 {

@@ -76,6 +76,12 @@ impl Checkpoints {
         self.all.iter().rev().find(|it| it.instant() <= at).map(|it| &**it)
     }
 
+    /// The last one in which an event is yet to come; the first one for what happened before all of them.
+    pub fn before_event(&self, seq: Seq) -> Option<&Simulation> {
+        let found = self.all.iter().rev().find(|it| it.trace().last_seq() < seq);
+        found.or(self.all.first()).map(|it| &**it)
+    }
+
     pub fn strictly_before(&self, at: Instant) -> Option<&Simulation> {
         self.all.iter().rev().find(|it| it.instant() < at).map(|it| &**it)
     }

@@ -34,6 +34,16 @@ impl History {
         Self { branches: vec![first], current: BranchId(0), next: 1, live }
     }
 
+    /// A run that is known already: all its commands, and how far it went. The cursor is at its beginning.
+    pub fn of(scenario: Scenario, steps: Vec<JournalEntry>, end: Instant) -> Self {
+        let mut history = Self::new(scenario);
+        for branch in &mut history.branches {
+            branch.steps = steps.iter().cloned().map(Rc::new).collect();
+            branch.end = branch.end.max(end);
+        }
+        history
+    }
+
     /// The world at the cursor.
     pub fn simulation(&self) -> &Simulation {
         &self.live
@@ -214,6 +224,17 @@ impl History {
         let is_ahead = id == self.current && here <= to && checkpoint.is_none_or(|it| it.instant() <= here);
         let from = if is_ahead { &self.live } else { checkpoint? };
         Some(Replay::new(from.clone(), &branch.steps, to))
+    }
+
+    /// The way to just after a trace event of the current branch. Where the branch has no such event, the way to its
+    /// end.
+    pub fn way_to_event(&self, seq: Seq) -> Option<Replay> {
+        let branch = self.branch(self.current)?;
+        let checkpoint = branch.checkpoints.before_event(seq);
+        let here = self.live.trace().last_seq();
+        let is_ahead = here < seq && checkpoint.is_none_or(|it| it.trace().last_seq() <= here);
+        let from = if is_ahead { &self.live } else { checkpoint? };
+        Some(Replay::new(from.clone(), &branch.steps, Instant::end_of(branch.end.at)).until(seq))
     }
 
     /// Puts the cursor where a replay has led. It may have been stopped on its way.

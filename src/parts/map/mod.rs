@@ -45,6 +45,7 @@ pub fn map() -> View {
             {when(move || is_table() && board.is_crowd.get(), pages::pages)}
             {when(move || !is_table() && board.is_crowd.get(), crowd::crowd)}
             {when(move || !is_table() && !board.is_crowd.get(), move || tiles(session, list))}
+            {super::beside()}
         </section>
     }
 }
