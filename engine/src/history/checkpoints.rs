@@ -86,6 +86,12 @@ impl Checkpoints {
         self.all.iter().rev().find(|it| it.instant() < at).map(|it| &**it)
     }
 
+    /// The first in which an event is kept.
+    pub fn keeping(&self, seq: Seq) -> Option<&Simulation> {
+        let from = self.all.partition_point(|it| it.trace().last_seq() < seq);
+        self.all.get(from).map(|it| &**it).filter(|it| it.trace().get(seq).is_some())
+    }
+
     pub fn addresses(&self) -> impl Iterator<Item = *const Simulation> {
         self.all.iter().map(Rc::as_ptr)
     }

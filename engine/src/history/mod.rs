@@ -10,7 +10,7 @@ mod replay;
 use std::rc::Rc;
 
 use crate::sim::{Millis, Seq, Time};
-use crate::world::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Simulation};
+use crate::world::{Command, Goal, Instant, JournalEntry, Outcome, Ran, Scenario, Simulation};
 pub use branch::{Branch, BranchId};
 pub use checkpoints::{MOST, OLD_SPACING, RECENT, SPACING};
 pub use replay::Replay;
@@ -99,6 +99,26 @@ impl History {
             }
         }
         false
+    }
+
+    /// As [`History::run_until`], but stops where a goal is met. What was recorded after an event counts as well.
+    pub fn run_watching(&mut self, until: Time, max_events: usize, goal: &Goal, after: Seq) -> Ran {
+        let bound = Instant::end_of(until);
+        let (mut left, mut seen) = (max_events, after);
+        while left > 0 {
+            let chunk = left.min(CHUNK);
+            left -= chunk;
+            let mut ran = self.live.run_watching(self.stop_before(bound), chunk, goal, seen);
+            seen = self.live.trace().last_seq();
+            if ran == Ran::There && self.take_pending(bound) {
+                ran = if self.live.first_met(goal, seen).is_some() { Ran::Met } else { Ran::OnTheWay };
+            }
+            self.note();
+            if ran != Ran::OnTheWay {
+                return ran;
+            }
+        }
+        Ran::OnTheWay
     }
 
     /// Runs until a goal is met or the branch's next command is carried out, for at most `within` of virtual time.
@@ -254,6 +274,13 @@ impl History {
             before = start;
         }
         Instant::default()
+    }
+
+    /// The world at the cursor, or where that no longer keeps a past event, an earlier one of its branch that does.
+    pub fn keeping(&self, seq: Seq) -> &Simulation {
+        let is_kept = self.live.trace().get(seq).is_some();
+        let earlier = || self.branch(self.current)?.checkpoints.keeping(seq);
+        if is_kept { &self.live } else { earlier().unwrap_or(&self.live) }
     }
 
     /// Back to just before the last command; the branch keeps it. Returns the command.

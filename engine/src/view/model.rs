@@ -419,6 +419,8 @@ pub struct CauseLink {
     pub seq: u64,
     /// As in [`EventRow::number`].
     pub number: Option<u64>,
+    /// Virtual time in ms.
+    pub at_ms: u64,
     pub text: String,
     /// Milliseconds since the link before.
     pub after_ms: Option<u64>,
@@ -426,6 +428,32 @@ pub struct CauseLink {
     pub is_you: bool,
     /// It is, or follows from, a person's command.
     pub is_yours: bool,
+    /// Events between this link and the next are no longer kept, or are too many to show.
+    pub is_gap_after: bool,
+}
+
+/// One of the things that an event led to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Effect {
+    pub seq: u64,
+    /// Virtual time in ms.
+    pub at_ms: u64,
+    pub text: String,
+    /// Milliseconds since the event that led to it.
+    pub after_ms: u64,
+    /// So many of the things before it in the list it follows from, from the outermost on.
+    pub depth: usize,
+    pub mark: Mark,
+}
+
+/// What an event led to, so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Effects {
+    /// `3 Pods created; 3 bound; 3 became ready 4.2 s later`
+    pub summary: Vec<String>,
+    pub links: Vec<Effect>,
+    /// Things left out of the list.
+    pub more: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

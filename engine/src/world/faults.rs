@@ -176,6 +176,7 @@ impl Simulation {
             return done(format!("network plugin of node/{node} is already {state}"));
         }
         machine.runtime.ready_from = if broken { NEVER } else { now };
+        self.faults.insert(name, seq);
         self.hurry(process, seq);
         self.speak(process, seq);
         done(format!("network plugin of node/{node} is {state}"))

@@ -235,7 +235,8 @@ impl NodeLifecycle {
             note!("mark **{}** {} as Unknown", work.marks.len(), if work.marks.len() == 1 { "node" } else { "nodes" })
                 .into();
         script.send(facts.with(note!("PUT nodes/status")), plain(work.marks));
-        let facts: Facts = note!("taint nodes, take pods back: **{}** writes", work.rest.len()).into();
+        let writes = if work.rest.len() == 1 { "write" } else { "writes" };
+        let facts: Facts = note!("taint nodes, take pods back: **{}** {}", work.rest.len(), writes).into();
         script.send(facts.with(note!("PATCH nodes, PUT pods/status")), plain(work.rest));
         script.tell(work.events);
         if work.looks_again {
