@@ -21,4 +21,5 @@ pub mod world;
 #[cfg(feature = "checkpoints")]
 pub mod history;
 
+pub mod share;
 pub mod view;

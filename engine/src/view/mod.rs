@@ -42,4 +42,4 @@ pub use pods::{classify, status_word};
 pub use programs::{BEHAVIORS, behavior};
 pub use words::age;
 pub use workloads::{first_key, objects};
-pub use yaml::{to_yaml, yaml};
+pub use yaml::yaml;

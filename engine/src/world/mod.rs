@@ -20,8 +20,8 @@ mod turns;
 mod under_way;
 
 pub use command::*;
-pub use command_reader::read_journal;
-pub use command_text::write_journal;
+pub use command_reader::{read_behavior_flags, read_instant, read_journal, read_journal_until};
+pub use command_text::{write_behavior_flags, write_instant, write_journal};
 pub use instant::{Goal, Instant};
 pub use process::{Cell, Loop, Process, ProcessKind};
 pub use scenario::*;
