@@ -23,3 +23,5 @@ pub mod history;
 
 pub mod share;
 pub mod view;
+
+pub mod export;
