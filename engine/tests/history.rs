@@ -97,7 +97,7 @@ fn every_event_is_found_again_from_wherever_one_looks() {
 #[test]
 fn a_known_run_is_played_by_itself() {
     let healed = healed();
-    let steps: Vec<JournalEntry> = healed.simulation().journal().iter().map(|it| JournalEntry::clone(it)).collect();
+    let steps = healed.simulation().journal().to_vec();
     let mut again = History::of(Scenario::self_healing(), steps, healed.end());
     assert_eq!((again.pending().len(), again.simulation().now()), (1, Time(0)));
     again.seek(healed.end());

@@ -78,7 +78,7 @@ impl Session {
         let mine = self.focus.draft.text.with_untracked(|text| value(text));
         let (Some(mine), Some(newest)) = (mine, self.newest(&base.key)) else { return };
         if let (Some(old), Some(live)) = (value(&base.yaml), value(&newest)) {
-            self.focus.draft.replace(view::to_yaml(&view::rebase(&old, &mine, &live)));
+            self.focus.draft.replace(manifest::to_yaml(&view::rebase(&old, &mine, &live)));
             self.focus.base.put(Some(Base { yaml: newest, ..base }));
         }
     }

@@ -3,6 +3,7 @@
 //! As text: the scenario's name; how far it has run; the journal, whose lines say exactly where each command was given.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use loopscope_engine::history::History;
 use loopscope_engine::sim::Time;
@@ -104,7 +105,7 @@ impl Session {
                 return None;
             }
             let n = entries.len();
-            core.history = History::of(core.sim().scenario().clone(), entries, now);
+            core.history = History::of(core.sim().scenario().clone(), entries.into_iter().map(Rc::new).collect(), now);
             while core.history.redo().is_some() {
                 add(core.sim());
                 reached(core.sim());

@@ -35,10 +35,10 @@ impl History {
     }
 
     /// A run that is known already: all its commands, and how far it went. The cursor is at its beginning.
-    pub fn of(scenario: Scenario, steps: Vec<JournalEntry>, end: Instant) -> Self {
+    pub fn of(scenario: Scenario, steps: Vec<Rc<JournalEntry>>, end: Instant) -> Self {
         let mut history = Self::new(scenario);
         for branch in &mut history.branches {
-            branch.steps = steps.iter().cloned().map(Rc::new).collect();
+            branch.steps = steps.clone();
             branch.end = branch.end.max(end);
         }
         history
@@ -87,12 +87,23 @@ impl History {
     /// Runs to a time, through the branch's own commands, or until so much has happened. Returns whether the time was
     /// reached.
     pub fn run_until(&mut self, until: Time, max_events: usize) -> bool {
+        self.run_to(Instant::end_of(until), max_events, &mut Vec::new())
+    }
+
+    /// Runs to an instant, as [`History::run_until`] does. Adds the commands that were refused on the way, each with its
+    /// index.
+    pub fn run_to(&mut self, to: Instant, max_events: usize, refused: &mut Vec<(usize, Outcome)>) -> bool {
         let mut left = max_events;
         while left > 0 {
-            let bound = Instant::end_of(until);
             let chunk = left.min(CHUNK);
             left -= chunk;
-            let is_there = self.live.run_to(self.stop_before(bound), chunk) && !self.take_pending(bound);
+            let mut is_there = self.live.run_to(self.stop_before(to), chunk);
+            if is_there && let Some(outcome) = self.take_pending(to) {
+                is_there = false;
+                if !outcome.is_ok() {
+                    refused.push((self.live.journal().len() - 1, outcome));
+                }
+            }
             self.note();
             if is_there {
                 return true;
@@ -110,7 +121,7 @@ impl History {
             left -= chunk;
             let mut ran = self.live.run_watching(self.stop_before(bound), chunk, goal, seen);
             seen = self.live.trace().last_seq();
-            if ran == Ran::There && self.take_pending(bound) {
+            if ran == Ran::There && self.take_pending(bound).is_some() {
                 ran = if self.live.first_met(goal, seen).is_some() { Ran::Met } else { Ran::OnTheWay };
             }
             self.note();
@@ -128,7 +139,7 @@ impl History {
         let stop = self.stop_before(bound);
         let is_met = self.live.step_to(goal, stop)
             // Nothing more happens before the command: the clock goes on to it.
-            || (stop != bound && self.live.run_to(stop, usize::MAX) && self.take_pending(bound));
+            || (stop != bound && self.live.run_to(stop, usize::MAX) && self.take_pending(bound).is_some());
         self.note();
         is_met
     }
@@ -140,12 +151,10 @@ impl History {
         next.map_or(bound, |it| Instant::before(index, it))
     }
 
-    fn take_pending(&mut self, bound: Instant) -> bool {
+    fn take_pending(&mut self, bound: Instant) -> Option<Outcome> {
         let index = self.live.journal().len();
-        let Some(step) = self.pending().first().filter(|it| bound.includes(index, it)) else { return false };
-        let command = step.command.clone();
-        self.live.dispatch(command);
-        true
+        let command = self.pending().first().filter(|it| bound.includes(index, it))?.command.clone();
+        Some(self.live.dispatch(command))
     }
 
     /// The cursor has moved forward.

@@ -49,4 +49,4 @@ pub use programs::{BEHAVIORS, behavior};
 pub use values::{Asked, source, why_value};
 pub use words::age;
 pub use workloads::{first_key, objects};
-pub use yaml::{to_yaml, yaml};
+pub use yaml::yaml;

@@ -342,7 +342,11 @@ fn pod_key(namespace: String, name: String) -> ObjectKey {
 
 /// The machine that is asked for; what is wrong with it where it cannot be.
 impl NodeSetup {
-    pub(super) fn hardware(&self) -> Result<crate::client::Hardware, String> {
+    /// What it says of its machine.
+    ///
+    /// # Errors
+    /// The quantity that is none, or not more than nothing.
+    pub fn hardware(&self) -> Result<crate::client::Hardware, String> {
         let quantity = |what: &str, text: &str| match text.parse::<crate::api::Quantity>() {
             Ok(amount) if amount.milli() > 0 => Ok(amount),
             _ => Err(format!("{what} \"{text}\" of node \"{}\" must be a positive quantity", self.name)),

@@ -23,8 +23,8 @@ mod under_way;
 mod watching;
 
 pub use command::*;
-pub use command_reader::read_journal;
-pub use command_text::write_journal;
+pub use command_reader::{read_behavior_flags, read_instant, read_journal, read_journal_until};
+pub use command_text::{write_behavior_flags, write_instant, write_journal};
 pub use goal::{Goal, Of};
 pub use instant::Instant;
 pub use process::{Cell, Loop, Process, ProcessKind};
