@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer with the layers it may use. `note` is the macro of `client`.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 12] = [
     ("sim", &[]),
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
@@ -14,7 +14,9 @@ const LAYERS: [(&str, &[&str]); 10] = [
     ("environment", &["api", "sim", "client", "note"]),
     ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "note"]),
     ("history", &["sim", "world"]),
+    ("share", &["api", "manifest", "sim", "environment", "world"]),
     ("view", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "world", "note"]),
+    ("export", &["api", "sim", "client", "world", "share", "view"]),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

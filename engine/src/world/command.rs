@@ -188,6 +188,14 @@ pub enum Command {
 }
 
 impl Command {
+    /// The text of objects that comes with it.
+    pub fn manifest(&self) -> Option<&str> {
+        match self {
+            Self::Apply { manifest } | Self::Replace { manifest } => Some(manifest),
+            _ => None,
+        }
+    }
+
     /// Whether it breaks or mends something that no client of the API server could.
     pub fn is_disturbance(&self) -> bool {
         use Command::*;
