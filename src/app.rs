@@ -39,6 +39,7 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         Part::Inspect => "inspect",
         Part::Manifest => "manifest",
         Part::Events => "events",
+        Part::History => "history",
     };
     let is_simple = move || session.is_simple.get();
     let frame = move || if is_simple() { "plain" } else { "frame" };

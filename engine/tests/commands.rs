@@ -12,8 +12,9 @@ use loopscope_engine::api::{Kind, Labels};
 use loopscope_engine::apiserver::PatchType;
 use loopscope_engine::environment::Behavior;
 use loopscope_engine::sim::Time;
+use loopscope_engine::view;
 use loopscope_engine::world::{
-    Command, JournalEntry, NodeSetup, Simulation, Subject, Target, read_journal, write_journal,
+    Command, JournalEntry, NodeSetup, Scenario, Simulation, Subject, Target, read_journal, write_journal,
 };
 use play::{apply, n_ready, object, run_for, scenario, target, workload, world};
 use proptest::prelude::*;
@@ -218,4 +219,27 @@ fn rollouts_pause_resume_and_restart_with_the_answers_of_kubectl() {
     let sets = simulation.api().objects().of_kind(Kind::ReplicaSet).count();
     assert_eq!((sets, n_ready(&simulation)), (2, 3), "every pod is new");
     assert_eq!(ask(&mut simulation, "kubectl rollout undo deployment/web"), "deployment.apps/web rolled back");
+}
+
+/// What is written down of a text says whether anything of it was sent.
+#[test]
+fn a_text_that_is_refused_whole_is_no_manifest_that_was_applied() {
+    let said = |command: Command| {
+        let mut simulation = Simulation::new(Scenario::empty(7));
+        let first = simulation.trace().last_seq();
+        let outcome = simulation.dispatch(command);
+        let row = view::event(&simulation, first.0 + 1).expect("the command");
+        (row.text.plain(), outcome.is_ok())
+    };
+    let apply = |text: &str| Command::Apply { manifest: text.into() };
+    let good = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
+    let bad = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: three}}";
+    assert_eq!(said(apply(good)), ("applied a manifest".into(), true));
+    let (text, is_ok) = said(apply(bad));
+    assert!(text.starts_with("tried to apply a manifest, refused: ") && text.contains("three") && !is_ok, "{text}");
+    assert_eq!(said(apply(&format!("{good}\n---\n{bad}"))).0, "applied a manifest", "in part");
+    assert_eq!(said(apply("# nothing")).0, "tried to apply a manifest, refused: no objects in it");
+    let replace = |text: String| Command::Replace { manifest: text };
+    let (text, _) = said(replace(format!("{good}\n---\n{bad}")));
+    assert!(text.starts_with("tried to replace an object, refused: "), "{text}");
 }

@@ -2,7 +2,7 @@
 
 use loopscope_engine::api::{Kind, Object};
 use loopscope_engine::history::{BranchId, History, MOST};
-use loopscope_engine::sim::{Millis, Time};
+use loopscope_engine::sim::{Millis, Seq, Time};
 use loopscope_engine::world::{Command, Goal, Instant, JournalEntry, Scenario, Simulation, Target, read_journal};
 use proptest::prelude::*;
 
@@ -72,6 +72,36 @@ fn playing_from_the_past_meets_the_same_commands() {
     run(&mut history, 60_000);
     assert_eq!(mark(&history), healed);
     assert_eq!(history.branches().len(), 1);
+}
+
+#[test]
+fn every_event_is_found_again_from_wherever_one_looks() {
+    let mut history = healed();
+    let all = history.simulation().trace().clone();
+    for seq in (1..=all.last_seq().0).step_by(211).chain([1, all.last_seq().0]) {
+        for from in [0, 9_000, 60_000] {
+            history.seek(Instant::end_of(Time(from)));
+            let mut replay = history.way_to_event(Seq(seq)).expect("a way");
+            while !replay.run(7) {}
+            history.arrive(history.current(), replay);
+            let trace = history.simulation().trace();
+            assert!(trace.get(Seq(seq)) == all.get(Seq(seq)), "event {seq} from {from} ms");
+            // What else happened in the same breath may be there too, nothing later.
+            let found = trace.get(Seq(seq)).map(|event| event.at);
+            assert!(found.is_none_or(|at| at == history.simulation().now()), "event {seq} from {from} ms");
+        }
+    }
+    history.seek(Instant::end_of(Time(60_000)));
+}
+
+#[test]
+fn a_known_run_is_played_by_itself() {
+    let healed = healed();
+    let steps = healed.simulation().journal().to_vec();
+    let mut again = History::of(Scenario::self_healing(), steps, healed.end());
+    assert_eq!((again.pending().len(), again.simulation().now()), (1, Time(0)));
+    again.seek(healed.end());
+    assert_eq!(mark(&again), mark(&healed));
 }
 
 #[test]
@@ -234,7 +264,7 @@ fn a_branch_is_named_and_forgotten_and_its_children_live_on() {
 #[test]
 fn checkpoints_are_bounded() {
     let mut history = History::new(Scenario::self_healing());
-    for round in 0..30 {
+    for round in 0..36 {
         let replicas = if round % 2 == 0 { 60 } else { 1 };
         history.dispatch(scale(replicas));
         let until = history.simulation().now().0 + 120_000;

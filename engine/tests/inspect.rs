@@ -226,14 +226,19 @@ fn behind_a_pod_that_was_not_created_is_the_answer_of_the_api_server() {
     let inspection = view::inspect(&simulation, &key(Kind::ReplicaSet, "web")).expect("it is there");
     let failed = inspection.events.iter().find(|it| it.reason == "FailedCreate").expect("an Event");
     for chain in [&inspection.why, &view::why(&simulation, failed.seq)] {
-        let at = chain.iter().position(|it| it.text.starts_with("403 pod: pods \"web-")).expect("the refusal");
+        let at = chain.iter().position(|it| it.text.contains("403 pod: pods \"web-")).expect("the refusal");
         assert!(chain[at].text.contains("exceeded quota: small"), "{}", chain[at].text);
-        assert!(chain[at - 1].text.starts_with("ReplicaSet: create"), "{}", chain[at - 1].text);
+        assert!(chain[at - 1].text.starts_with("ReplicaSet acted on web: create"), "{}", chain[at - 1].text);
         assert!(chain.windows(2).all(|pair| pair[0].seq < pair[1].seq), "newest last: {chain:?}");
     }
     // Of several, the one that the Event is about.
-    let named = view::why(&simulation, failed.seq).into_iter().find(|it| it.text.starts_with("403")).expect("it");
-    assert!(failed.message.ends_with(named.text.trim_start_matches("403 pod: ")), "{} {}", failed.message, named.text);
+    let named = view::why(&simulation, failed.seq).into_iter().find(|it| it.text.contains("403")).expect("it");
+    assert!(
+        failed.message.ends_with(named.text.trim_start_matches("The API server refused: 403 pod: ")),
+        "{} {}",
+        failed.message,
+        named.text
+    );
 }
 
 #[test]

@@ -57,7 +57,8 @@ fn moment(history: &History, selected: Option<ObjectKey>) -> Moment {
 
 /// Plays a moment as the page does, in pieces. Returns the history and what was refused.
 fn play(moment: &Moment) -> (History, Vec<(usize, Outcome)>) {
-    let (mut history, mut refused) = (History::with_steps(moment.scenario.clone(), moment.steps.clone()), Vec::new());
+    let (mut history, mut refused) =
+        (History::of(moment.scenario.clone(), moment.steps.clone(), Instant::default()), Vec::new());
     while !history.run_to(moment.at, 100, &mut refused) {}
     (history, refused)
 }

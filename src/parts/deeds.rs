@@ -39,7 +39,7 @@ const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
     Deed { name, keys, place: "map", run: None }
 }
 
-pub static DEEDS: [Deed; 34] = [
+pub static DEEDS: [Deed; 42] = [
     anywhere("Play or pause", &[" ", "k"], |session, _| session.toggle()),
     anywhere("Pause", &["Escape"], |session, _| session.pause()),
     anywhere("Next event", &["ArrowRight", "."], |session, _| session.step()),
@@ -49,6 +49,14 @@ pub static DEEDS: [Deed; 34] = [
     anywhere("Faster", &["]"], |session, _| session.shift_speed(true)),
     anywhere("Real gaps or even steps", &["s"], |session, _| session.switch_even()),
     anywhere("Follow what happens", &["f"], |session, _| session.switch_follow()),
+    anywhere("Undo: rewind to before the last thing done", &["u", "Ctrl+z"], |session, _| session.undo()),
+    anywhere("Redo: forward to the next thing done", &["Ctrl+Shift+z", "Ctrl+y"], |session, _| session.redo()),
+    anywhere("To the start", &["Home"], |session, _| session.seek_start()),
+    anywhere("To the newest moment", &["End"], |session, _| session.seek_end()),
+    anywhere("Begin a branch here", &[], |session, _| session.fork()),
+    anywhere("Compare with the branch this one comes from", &[], |session, _| session.lay_parent_beside()),
+    anywhere("Leave out the last thing done, in another branch", &[], |session, _| session.leave_out_last()),
+    anywhere("Go to the history", &[], |session, _| go(session, Part::History, "h-hist")),
     anywhere("Edit the manifest", &["e"], |session, _| go(session, Part::Manifest, "editor")),
     anywhere("Apply the manifest", &[], |session, _| {
         session.open(Part::Manifest);
@@ -105,7 +113,7 @@ pub fn deed_of(key: &str) -> Option<&'static Deed> {
 
 /// `Ctrl+k` as it is written on keyboards: `Ctrl+K`.
 pub fn key_words(key: &str) -> String {
-    let (with, key) = match key.split_once('+') {
+    let (with, key) = match key.rsplit_once('+') {
         Some((with, key)) if !key.is_empty() => ([with, "+"].concat(), key),
         _ => (String::new(), key),
     };

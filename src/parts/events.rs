@@ -46,16 +46,17 @@ fn event_line(event: EventRow, selected: Derived<Option<u64>>) -> View {
     let seq = event.seq;
     let (class, href) = mark_icon(event.mark);
     let is_on = move || yes(selected.get() == Some(seq));
-    let cause = event.cause.map(|cause| {
-        let label = ["Caused by event ", cause.to_string().as_str()].concat();
+    // Heartbeats and their like have no number: why shows them.
+    let cause = event.cause.zip(event.cause_number).map(|(cause, number)| {
+        let label = ["Caused by event ", number.to_string().as_str()].concat();
         view! {
-            <button class="by" type="button" tabindex="-1" aria-label=label on:click={move |_| session.select_event(cause)}>"#" {cause}</button>
+            <button class="by" type="button" tabindex="-1" aria-label=label on:click={move |_| session.select_event(cause)}>"#" {number}</button>
         }
     });
     view! {
         <li class:is-you={event.is_yours}>
             <button class="what" type="button" tabindex="-1" aria-pressed=is_on on:click={move |_| session.select_event(seq)}>
-                <span class="no">{seq}</span>
+                <span class="no">{event.number.unwrap_or_default()}</span>
                 <span class="at">{clock(event.time_ms)}</span>
                 {icon(class, href)}
                 <span class="who">{event.who}</span>

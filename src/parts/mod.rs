@@ -1,16 +1,19 @@
 //! The panels of the page, one file or folder each.
 
 mod announcer;
+mod beside;
 mod curve;
 mod deeds;
 mod dock;
 mod events;
 mod help;
+mod history;
 mod inspector;
 mod jump;
 mod loops;
 mod manifest;
 mod map;
+mod outlook;
 mod palette;
 mod rove;
 mod sheet;
@@ -23,16 +26,19 @@ mod toasts;
 mod transport;
 
 pub use announcer::announcer;
+pub use beside::beside;
 pub use curve::curve_view;
 pub use deeds::Sheets;
 pub use dock::dock;
 pub use events::events_pane;
 pub use help::help_dialog;
+pub use history::{branch_bar, history_pane};
 pub use inspector::inspector;
 pub use jump::jump;
 pub use loops::loops;
 pub use manifest::manifest_pane;
 pub use map::map;
+pub use outlook::outlook;
 pub use palette::palette;
 pub use shortcuts::shortcuts;
 pub use simple::simple;

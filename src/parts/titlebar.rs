@@ -6,7 +6,7 @@ use web_sys::Event;
 use crate::atoms::{icon, icon_of, pod_class_name, pod_icon, signed, yes};
 use crate::platform;
 use crate::session::session;
-use crate::ui::{State, View, memo, view};
+use crate::ui::{Derived, State, View, memo, view};
 
 /// What is wanted, what is, and the difference: the first thing one reads.
 pub fn title_bar(help_open: State<bool>) -> View {
@@ -68,7 +68,13 @@ fn state() -> View {
         Convergence::Converging => "Converging",
         Convergence::Stuck => "Stuck",
     };
-    view! { <p class="ro-word">{icon_of(class, shape)}<span>{word}</span></p> }
+    let stuck = memo(move || summary.with(|it| it.stuck.clone()));
+    let why = move || {
+        stuck.with(|it| it.as_ref().map(|it| view! { ": " {it.why.clone()} <small class="sub">{it.remedy}</small> }))
+    };
+    view! {
+        <p class="ro-word" class:is-stuck={move || stuck.with(Option::is_some)}>{icon_of(class, shape)}<span>{word}{why}</span></p>
+    }
 }
 
 /// One shape for each wanted replica.
@@ -103,6 +109,27 @@ fn counts(slots: &[PodClass]) -> String {
     parts.join(", ")
 }
 
+/// Undo is to rewind, redo to go forward again.
+fn undo_redo() -> View {
+    let session = session();
+    let steps = session.past.steps;
+    let last = memo(move || steps.with(|steps| steps.iter().rfind(|it| !it.is_to_come).map(|it| it.words.plain())));
+    let next = memo(move || steps.with(|steps| steps.iter().find(|it| it.is_to_come).map(|it| it.words.plain())));
+    let label = |verb: &'static str, of: Derived<Option<String>>| {
+        move || of.with(|of| of.as_ref().map_or_else(|| verb.to_owned(), |words| [verb, ": ", words].concat()))
+    };
+    view! {
+        <button
+            class="btn btn-quiet btn-icon" type="button" aria-label={label("Undo", last)} title="Rewind to before the last thing that you did (Ctrl+Z, U)"
+            disabled={move || last.with(Option::is_none)} on:click={move |_| session.undo()}
+        >{icon("i", "#i-undo")}</button>
+        <button
+            class="btn btn-quiet btn-icon" type="button" aria-label={label("Redo", next)} title="Forward to the next thing that you did (Ctrl+Shift+Z)"
+            disabled={move || next.with(Option::is_none)} on:click={move |_| session.redo()}
+        >{icon("i", "#i-redo")}</button>
+    }
+}
+
 fn tools(help_open: State<bool>) -> View {
     let session = session();
     let simple = session.is_simple;
@@ -116,6 +143,7 @@ fn tools(help_open: State<bool>) -> View {
     };
     view! {
         <div class="tools" role="group" aria-label="Tools">
+            {undo_redo()}
             <button class="btn" type="button" title="Simple view or workspace (V)" on:click={move |_| session.show_simple(!simple.get_untracked())}>
                 {move || if simple.get() { "Open the workspace" } else { "Simple view" }}
             </button>

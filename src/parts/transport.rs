@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use super::curve_view;
+use super::{branch_bar, curve_view};
 use crate::atoms::{clock, icon, icon_when, yes};
 use crate::session::{EVEN, SPEEDS, session};
 use crate::ui::{View, view, when};
@@ -9,7 +9,7 @@ use crate::ui::{View, view, when};
 pub fn transport_bar() -> View {
     view! {
         <section class="timeline" aria-label="Time">
-            <div class="transport">{transport_keys()}{time()}{speed()}{curve_view()}</div>
+            <div class="transport">{transport_keys()}{time()}{speed()}{branch_bar()}{curve_view()}</div>
         </section>
     }
 }

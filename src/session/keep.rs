@@ -3,7 +3,9 @@
 //! As text: the scenario's name; how far it has run; the journal, whose lines say exactly where each command was given.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
+use loopscope_engine::history::History;
 use loopscope_engine::sim::Time;
 use loopscope_engine::world::{Instant, JournalEntry, Simulation, read_journal};
 
@@ -49,6 +51,16 @@ pub(super) fn add(sim: &Simulation) {
     });
 }
 
+/// The world is another one: so many commands led to it.
+pub(super) fn all(sim: &Simulation) {
+    let mut journal = String::new();
+    for entry in sim.journal() {
+        journal.push_str(&entry.to_string());
+        journal.push('\n');
+    }
+    with_kept(|kept| (kept.journal, kept.now) = (journal, sim.instant()));
+}
+
 /// So far all went well.
 pub(super) fn reached(sim: &Simulation) {
     with_kept(|kept| kept.now = sim.instant());
@@ -89,17 +101,17 @@ impl Session {
         platform::forget(STORED);
         let steps = self.with_core(|core| {
             let (scenario, now, entries) = read(&text)?;
-            if scenario != core.sim.scenario().name {
+            if scenario != core.sim().scenario().name {
                 return None;
             }
-            for (index, entry) in entries.iter().enumerate() {
-                core.sim.run_to(Instant::before(index, entry), usize::MAX);
-                core.sim.dispatch(entry.command.clone());
-                add(&core.sim);
-                reached(&core.sim);
+            let n = entries.len();
+            core.history = History::of(core.sim().scenario().clone(), entries.into_iter().map(Rc::new).collect(), now);
+            while core.history.redo().is_some() {
+                add(core.sim());
+                reached(core.sim());
             }
-            core.sim.run_to(now, usize::MAX);
-            Some(entries.len())
+            core.history.seek(now);
+            Some(n)
         });
         self.refresh();
         let words = match steps.flatten() {

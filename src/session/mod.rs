@@ -1,5 +1,6 @@
 //! The one owner of the simulation. Signals hold views of it; the only way to change it is a command.
 
+mod branches;
 mod commands;
 mod details;
 mod edit;
@@ -8,23 +9,27 @@ mod lights;
 mod look;
 mod moves;
 mod play;
+mod seek;
 mod show;
 mod state;
 
 pub use keep::kept_steps;
 pub use show::PAGE;
 pub use state::{
-    Base, Board, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Part, PodEntry, Toast, Tone,
-    Transport,
+    Base, Board, BranchRow, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Other, Part, Past,
+    PodEntry, StepRow, Toast, Tone, Transport,
 };
 
 use leptos::prelude::*;
 use loopscope_engine::api::{ObjectKey, Uid};
+use loopscope_engine::history::{BranchId, History};
 use loopscope_engine::view::{self, PodRow};
 use loopscope_engine::world::{Scenario, Simulation};
 
 use crate::platform::{Raf, set_view, view_is_simple, wall_ms};
+use branches::Beside;
 use lights::Lights;
+use seek::Seeking;
 use show::Registry;
 
 use crate::ui::State;
@@ -74,7 +79,11 @@ fn first_speed() -> usize {
 
 /// What no view may see: the model, and what is remembered between two frames.
 struct Core {
-    sim: Simulation,
+    history: History,
+    seeking: Option<Seeking>,
+    beside: Option<Beside>,
+    /// The branch whose commands are listed.
+    steps_of: BranchId,
     registry: Registry,
     lights: Lights,
     curve: Curve,
@@ -105,6 +114,12 @@ struct Core {
     switched: (String, f64),
 }
 
+impl Core {
+    fn sim(&self) -> &Simulation {
+        self.history.simulation()
+    }
+}
+
 /// A handle to everything the page shows and can do.
 #[derive(Clone, Copy)]
 pub struct Session {
@@ -114,6 +129,7 @@ pub struct Session {
     /// The simple view is shown, not the workspace.
     pub is_simple: State<bool>,
     pub transport: Transport,
+    pub past: Past,
     pub board: Board,
     pub focus: Focus,
     pub editor: Editor,
@@ -126,11 +142,14 @@ impl Session {
     pub fn new(scenario: Scenario) -> Self {
         let name = scenario.name.clone();
         keep::begin(&name);
-        let sim = Simulation::new(scenario);
-        let text = sim.manifest().to_owned();
-        let selected = view::first_key(&sim);
+        let history = History::new(scenario);
+        let text = history.simulation().manifest().to_owned();
+        let selected = view::first_key(history.simulation());
         let core = Core {
-            sim,
+            history,
+            seeking: None,
+            beside: None,
+            steps_of: BranchId(0),
             registry: Registry::default(),
             lights: Lights::default(),
             curve: Curve::default(),
@@ -157,6 +176,7 @@ impl Session {
             scenario: StoredValue::new(name),
             is_simple: State::new(view_is_simple()),
             transport: Transport::new(),
+            past: Past::new(),
             board: Board::new(),
             focus: Focus::new(selected),
             editor: Editor::new(text),
@@ -198,12 +218,12 @@ impl Session {
 
     /// One pod of a crowd, in words.
     pub fn pod(self, uid: Uid) -> Option<PodRow> {
-        self.with_core(|core| view::pod_row(&core.sim, uid)).flatten()
+        self.with_core(|core| view::pod_row(core.sim(), uid)).flatten()
     }
 
     /// The pod of this name, if it is a pod and still there.
     pub fn uid(self, key: &ObjectKey) -> Option<Uid> {
-        self.with_core(|core| core.sim.api().objects().pod(key).map(|pod| pod.metadata.uid)).flatten()
+        self.with_core(|core| core.sim().api().objects().pod(key).map(|pod| pod.metadata.uid)).flatten()
     }
 
     /// Brings a part of the workspace to the front wherever it may be hidden.

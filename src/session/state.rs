@@ -1,10 +1,11 @@
 use std::collections::VecDeque;
 
 use loopscope_engine::api::{ObjectKey, Uid};
+use loopscope_engine::history::BranchId;
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
     CauseLink, Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine,
-    ObjectDiff, Picture, PodRow, SimpleView, StoreView, Summary,
+    ObjectDiff, Phrase, Picture, PodRow, SimpleView, StoreView, Summary,
 };
 
 use super::look::is_chosen;
@@ -63,6 +64,8 @@ pub struct Transport {
     pub playing: State<bool>,
     /// Index into `SPEEDS`.
     pub speed: State<usize>,
+    /// What it was before the last change between real gaps and even steps.
+    pub other_speed: State<Option<usize>>,
     /// Something has been played or stepped since the page was opened.
     pub started: State<bool>,
     /// Virtual time per real time, in words: exact where it is fixed, else as it was of late.
@@ -102,6 +105,77 @@ impl LoopsView {
     }
 }
 
+/// A course of events, for the list of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchRow {
+    pub id: BranchId,
+    pub name: String,
+    /// Where it parted from which other one.
+    pub parted: Option<(String, u64)>,
+    /// How far it has been played, in ms of virtual time.
+    pub end_ms: u64,
+    pub n_steps: usize,
+    pub is_current: bool,
+}
+
+impl BranchRow {
+    /// `Branch A`; a name that a person gave as it is.
+    pub fn title(&self) -> String {
+        if self.name.len() > 2 { self.name.clone() } else { ["Branch ", self.name.as_str()].concat() }
+    }
+}
+
+/// Another branch at the time that is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Other {
+    pub title: String,
+    pub summary: Summary,
+    pub map: MapView,
+}
+
+/// Something that a person did in the current branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepRow {
+    pub index: usize,
+    pub at_ms: u64,
+    pub words: Phrase,
+    /// It comes after the cursor.
+    pub is_to_come: bool,
+}
+
+/// Time beyond what is shown: what was, what is still to come, and what could have been.
+#[derive(Clone, Copy)]
+pub struct Past {
+    /// How far the current branch has been played, in ms of virtual time.
+    pub end_ms: State<u64>,
+    /// The current branch goes on beyond what is shown.
+    pub is_past: State<bool>,
+    /// On the way to another instant, so many hundredths of it.
+    pub seeking: State<Option<u64>>,
+    pub branches: State<Vec<BranchRow>>,
+    pub steps: State<Vec<StepRow>>,
+    /// The branch that is laid beside the current one, and what it has at the same time.
+    pub beside: State<Option<BranchId>>,
+    pub other: State<Option<Other>>,
+    /// A branch that has just begun because of an act in the past.
+    pub(super) forked: State<Option<String>>,
+}
+
+impl Past {
+    pub(super) fn new() -> Self {
+        Self {
+            end_ms: State::new(0),
+            is_past: State::new(false),
+            seeking: State::new(None),
+            branches: State::new(Vec::new()),
+            steps: State::new(Vec::new()),
+            beside: State::new(None),
+            other: State::new(None),
+            forked: State::new(None),
+        }
+    }
+}
+
 impl Transport {
     pub(super) fn new() -> Self {
         Self {
@@ -109,6 +183,7 @@ impl Transport {
             seq: State::new(0),
             playing: State::new(false),
             speed: State::new(super::first_speed()),
+            other_speed: State::new(None),
             started: State::new(false),
             factor: State::new(String::new()),
             leap: State::new(String::new()),
@@ -158,6 +233,8 @@ pub struct Board {
     /// The loop of the simple view, while that is shown, and which of its phases shine.
     pub simple: State<SimpleView>,
     pub code_lit: State<[bool; 3]>,
+    /// What one waits for while nothing seems to happen.
+    pub outlook: State<Option<String>>,
     /// Something has been deleted or broken on purpose, so that nobody needs to be told how.
     pub meddled: State<bool>,
 }
@@ -169,6 +246,7 @@ impl Board {
             want: 0,
             ready: 0,
             convergence: Convergence::Empty,
+            stuck: None,
             slots: Vec::new(),
             more_slots: 0,
         };
@@ -200,6 +278,7 @@ impl Board {
             rover: State::new(None),
             simple: State::new(SimpleView::default()),
             code_lit: State::new([false; 3]),
+            outlook: State::new(None),
             meddled: State::new(false),
         }
     }
@@ -222,10 +301,11 @@ pub enum Part {
     Inspect,
     Manifest,
     Events,
+    History,
 }
 
 impl Part {
-    pub const ALL: [Part; 5] = [Part::Map, Part::Loops, Part::Inspect, Part::Manifest, Part::Events];
+    pub const ALL: [Part; 6] = [Part::Map, Part::Loops, Part::Inspect, Part::Manifest, Part::Events, Part::History];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -234,6 +314,7 @@ impl Part {
             Part::Inspect => "Inspect",
             Part::Manifest => "Manifest",
             Part::Events => "Events",
+            Part::History => "History",
         }
     }
 }
@@ -296,7 +377,7 @@ impl Focus {
     /// Brings a part to the front wherever it may be hidden.
     pub fn open(&self, part: Part) {
         self.part.put(part);
-        if matches!(part, Part::Manifest | Part::Events) {
+        if matches!(part, Part::Manifest | Part::Events | Part::History) {
             self.pane.put(part);
         }
     }
@@ -364,6 +445,9 @@ impl Curve {
     pub(super) fn add(&mut self, at_ms: u64, summary: &Summary) {
         let (want, ready) = (summary.want, summary.ready);
         self.now_ms = at_ms;
+        while self.samples.back().is_some_and(|last| last.at_ms > at_ms) {
+            self.samples.pop_back();
+        }
         if self.samples.back().is_none_or(|last| (last.want, last.ready) != (want, ready)) {
             self.samples.push_back(Sample { at_ms, want, ready });
             if self.samples.len() > Self::MAX_SAMPLES {

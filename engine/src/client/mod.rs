@@ -2,6 +2,7 @@
 //!
 //! Mirrors `client-go` v1.36 (`tools/cache`, `util/workqueue`) and `pkg/controller` (expectations).
 
+mod changed;
 mod expectations;
 mod limiter;
 mod logged;
@@ -11,6 +12,7 @@ mod reconciler;
 mod record;
 mod runtime;
 
+pub use changed::*;
 pub use expectations::*;
 pub use limiter::*;
 pub use note::*;

@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use crate::sim::Millis;
+use crate::sim::{Millis, Seq};
 use crate::world::{Instant, Simulation};
 
 /// Trace events between two checkpoints of late: what replaying them costs is what showing an instant costs.
@@ -76,8 +76,20 @@ impl Checkpoints {
         self.all.iter().rev().find(|it| it.instant() <= at).map(|it| &**it)
     }
 
+    /// The last one in which an event is yet to come; the first one for what happened before all of them.
+    pub fn before_event(&self, seq: Seq) -> Option<&Simulation> {
+        let found = self.all.iter().rev().find(|it| it.trace().last_seq() < seq);
+        found.or(self.all.first()).map(|it| &**it)
+    }
+
     pub fn strictly_before(&self, at: Instant) -> Option<&Simulation> {
         self.all.iter().rev().find(|it| it.instant() < at).map(|it| &**it)
+    }
+
+    /// The first in which an event is kept.
+    pub fn keeping(&self, seq: Seq) -> Option<&Simulation> {
+        let from = self.all.partition_point(|it| it.trace().last_seq() < seq);
+        self.all.get(from).map(|it| &**it).filter(|it| it.trace().get(seq).is_some())
     }
 
     pub fn addresses(&self) -> impl Iterator<Item = *const Simulation> {

@@ -9,8 +9,8 @@ mod replay;
 
 use std::rc::Rc;
 
-use crate::sim::{Millis, Time};
-use crate::world::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Simulation};
+use crate::sim::{Millis, Seq, Time};
+use crate::world::{Command, Goal, Instant, JournalEntry, Outcome, Ran, Scenario, Simulation};
 pub use branch::{Branch, BranchId};
 pub use checkpoints::{MOST, OLD_SPACING, RECENT, SPACING};
 pub use replay::Replay;
@@ -34,11 +34,12 @@ impl History {
         Self { branches: vec![first], current: BranchId(0), next: 1, live }
     }
 
-    /// The beginning of a run whose commands are all to come.
-    pub fn with_steps(scenario: Scenario, steps: Vec<Rc<JournalEntry>>) -> Self {
+    /// A run that is known already: all its commands, and how far it went. The cursor is at its beginning.
+    pub fn of(scenario: Scenario, steps: Vec<Rc<JournalEntry>>, end: Instant) -> Self {
         let mut history = Self::new(scenario);
-        if let Some(first) = history.branches.first_mut() {
-            first.steps = steps;
+        for branch in &mut history.branches {
+            branch.steps = steps.clone();
+            branch.end = branch.end.max(end);
         }
         history
     }
@@ -109,6 +110,26 @@ impl History {
             }
         }
         false
+    }
+
+    /// As [`History::run_until`], but stops where a goal is met. What was recorded after an event counts as well.
+    pub fn run_watching(&mut self, until: Time, max_events: usize, goal: &Goal, after: Seq) -> Ran {
+        let bound = Instant::end_of(until);
+        let (mut left, mut seen) = (max_events, after);
+        while left > 0 {
+            let chunk = left.min(CHUNK);
+            left -= chunk;
+            let mut ran = self.live.run_watching(self.stop_before(bound), chunk, goal, seen);
+            seen = self.live.trace().last_seq();
+            if ran == Ran::There && self.take_pending(bound).is_some() {
+                ran = if self.live.first_met(goal, seen).is_some() { Ran::Met } else { Ran::OnTheWay };
+            }
+            self.note();
+            if ran != Ran::OnTheWay {
+                return ran;
+            }
+        }
+        Ran::OnTheWay
     }
 
     /// Runs until a goal is met or the branch's next command is carried out, for at most `within` of virtual time.
@@ -214,6 +235,17 @@ impl History {
         Some(Replay::new(from.clone(), &branch.steps, to))
     }
 
+    /// The way to just after a trace event of the current branch. Where the branch has no such event, the way to its
+    /// end.
+    pub fn way_to_event(&self, seq: Seq) -> Option<Replay> {
+        let branch = self.branch(self.current)?;
+        let checkpoint = branch.checkpoints.before_event(seq);
+        let here = self.live.trace().last_seq();
+        let is_ahead = here < seq && checkpoint.is_none_or(|it| it.trace().last_seq() <= here);
+        let from = if is_ahead { &self.live } else { checkpoint? };
+        Some(Replay::new(from.clone(), &branch.steps, Instant::end_of(branch.end.at)).until(seq))
+    }
+
     /// Puts the cursor where a replay has led. It may have been stopped on its way.
     pub fn arrive(&mut self, id: BranchId, replay: Replay) {
         if self.branch(id).is_some() {
@@ -251,6 +283,13 @@ impl History {
             before = start;
         }
         Instant::default()
+    }
+
+    /// The world at the cursor, or where that no longer keeps a past event, an earlier one of its branch that does.
+    pub fn keeping(&self, seq: Seq) -> &Simulation {
+        let is_kept = self.live.trace().get(seq).is_some();
+        let earlier = || self.branch(self.current)?.checkpoints.keeping(seq);
+        if is_kept { &self.live } else { earlier().unwrap_or(&self.live) }
     }
 
     /// Back to just before the last command; the branch keeps it. Returns the command.

@@ -39,6 +39,23 @@ pub struct Manifest {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+impl Manifest {
+    /// The documents with a mistake, of which none is sent.
+    pub fn broken(&self) -> impl Iterator<Item = usize> + Clone {
+        self.diagnostics.iter().filter(|it| it.severity == Severity::Error).map(|it| it.document)
+    }
+
+    /// Why nothing of it can be sent to the API server: its first mistake. Where it has to be `whole`, any mistake will do.
+    pub fn refusal(&self, whole: bool) -> Option<&str> {
+        let is_sent = |document: &Document| !self.broken().any(|broken| broken == document.index);
+        if self.documents.iter().any(is_sent) && !(whole && self.broken().next().is_some()) {
+            return None;
+        }
+        let first = self.diagnostics.iter().find(|it| it.severity == Severity::Error);
+        Some(first.map_or("no objects in it", |it| &it.message))
+    }
+}
+
 /// One object of a manifest.
 #[derive(Clone, Debug)]
 pub struct Document {

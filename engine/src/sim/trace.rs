@@ -24,6 +24,15 @@ pub struct TraceEvent<P> {
     pub what: P,
 }
 
+/// An event without what happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub seq: Seq,
+    pub root: Seq,
+    pub cause: Option<Seq>,
+    pub at: Time,
+}
+
 /// The newest events of one sort, in order. They are written down, so that an event that is dropped, long after anybody
 /// last looked at it, need not be looked at again.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +92,16 @@ impl Ring {
         Some(Seq(seq.0 - from.number()))
     }
 
+    fn heads_after(&self, seq: Seq) -> impl Iterator<Item = Head> {
+        let first = self.places.partition_point(|(it, _)| *it <= seq);
+        (first..self.places.len()).filter_map(|index| {
+            let (seq, mut from) = self.reader(index)?;
+            let root = Seq(seq.0 - from.number());
+            let cause = Some(from.number()).filter(|back| *back > 0).map(|back| Seq(seq.0 - back));
+            Some(Head { seq, root, cause, at: Time(from.number()) })
+        })
+    }
+
     fn read<P: Logged>(&self, index: usize, is_background: bool) -> Option<TraceEvent<P>> {
         let (seq, mut from) = self.reader(index)?;
         let root = Seq(seq.0 - from.number());
@@ -132,6 +151,7 @@ impl<P: Hash + Logged> Trace<P> {
     pub fn record(&mut self, at: Time, cause: Option<Seq>, is_background: bool, what: P) -> Seq {
         self.last += 1;
         let seq = Seq(self.last);
+        debug_assert!(cause.map_or(what.may_begin(), |it| it < seq && it.0 > 0), "event {} has no cause", self.last);
         let root = cause.map_or(seq, |cause| self.root_of(cause));
         self.note_root(seq, root);
         let event = TraceEvent { seq, at, cause, root, is_background, what };
@@ -157,6 +177,23 @@ impl<P: Hash + Logged> Trace<P> {
             self.roots.resize(slot, Seq(0));
             self.roots.push(root);
         }
+    }
+
+    /// The event that an event's chain of causes begins with, whether or not it is kept; of one too old to be known,
+    /// itself.
+    pub fn known_root(&self, seq: Seq) -> Seq {
+        self.root_of(seq)
+    }
+
+    /// Number, time, cause and root of the kept events after one, in order, heartbeats among them.
+    pub fn heads_after(&self, seq: Seq) -> impl Iterator<Item = Head> {
+        let (mut kept, mut background) =
+            (self.kept.heads_after(seq).peekable(), self.background.heads_after(seq).peekable());
+        std::iter::from_fn(move || match (kept.peek(), background.peek()) {
+            (Some(a), Some(b)) if a.seq < b.seq => kept.next(),
+            (_, Some(_)) => background.next(),
+            _ => kept.next(),
+        })
     }
 
     /// The root of an event; of one too old to be known, itself.
@@ -199,6 +236,11 @@ impl<P: Hash + Logged> Trace<P> {
 
     pub fn last_seq(&self) -> Seq {
         Seq(self.last)
+    }
+
+    /// The place of a kept event among those that are not background, counted from 1: what a person follows.
+    pub fn number(&self, seq: Seq) -> Option<u64> {
+        self.kept.find(seq).map(|index| (self.kept.dropped + index) as u64 + 1)
     }
 
     /// How many events so far are not background.
@@ -263,6 +305,18 @@ mod tests {
             ["command", "write", "clock", "watch"]
         );
         assert_eq!(trace.visible_count(), 3);
+    }
+
+    #[test]
+    fn events_are_numbered_without_gaps_whatever_is_background_or_dropped() {
+        let mut trace = Trace::default();
+        let limit = Trace::<u64>::LIMIT as u64;
+        for round in 1..=limit + 600 {
+            let hum = trace.record(Time(round), None, true, 0_u64);
+            let seq = trace.record(Time(round), Some(hum), false, round);
+            assert_eq!((trace.number(seq), trace.number(hum)), (Some(round), None));
+        }
+        assert!(trace.events().map(|it| trace.number(it.seq)).eq((601..=limit + 600).map(Some)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::words::{as_cause, describe, loop_name, short};
 use super::{CacheLag, Chip, ChipState, Countdown, LoopId, LoopRow, NowLine, Phase, PhaseCell, StoreView};
 use crate::api::{Kind, ObjectKey};
 use crate::client::{LoopIndex, TurnPhase, What};
-use crate::sim::{Time, sort_by};
+use crate::sim::{Seq, Time, TraceEvent, sort_by};
 use crate::world::{Cell, Loop, ProcessKind, Simulation};
 
 /// Chips shown in a queue.
@@ -250,9 +250,7 @@ pub fn now_line(simulation: &Simulation) -> Option<NowLine> {
         What::Told { .. } => format!("**{who}** {}", text.plain()),
         _ => format!("**{who}**: {}", text.plain()),
     };
-    let root = simulation.trace().get(event.root).filter(|root| root.seq != event.seq);
-    let because = root
-        .filter(|root| matches!(root.what, What::Commanded(_)))
+    let because = newest_command(simulation, &event)
         .map(|root| {
             let said = as_cause(simulation, &root.what);
             let said = said.strip_prefix("You ").unwrap_or(&said).to_string();
@@ -260,6 +258,32 @@ pub fn now_line(simulation: &Simulation) -> Option<NowLine> {
         })
         .unwrap_or_default();
     Some(NowLine { text: text.into(), because, seq: event.seq.0 })
+}
+
+/// Causes that are walked, and events between two of them that are looked at, at the most.
+const MAX_WALK: usize = 40;
+const MOST_BETWEEN: u64 = 256;
+
+/// The command that an event follows from. A turn begins for what its loop was told first, and observes what is so by
+/// then: where the loop was told of the object again before it looked, it is the last of these that counts.
+fn newest_command(simulation: &Simulation, event: &TraceEvent<What>) -> Option<TraceEvent<What>> {
+    let trace = simulation.trace();
+    let mut seen = event.clone();
+    for _ in 0..MAX_WALK {
+        let cause = trace.get(seen.cause?)?;
+        let is_observation = matches!(seen.what, What::Reached { phase: TurnPhase::Observe, .. });
+        seen = match &cause.what {
+            What::Commanded(_) => return Some(cause),
+            What::Told { to, key, .. } if is_observation => {
+                let first = cause.seq.0.max(seen.seq.0.saturating_sub(MOST_BETWEEN)) + 1;
+                let again =
+                    |it: &TraceEvent<What>| matches!(&it.what, What::Told { to: t, key: k, .. } if (t, k) == (to, key));
+                (first..seen.seq.0).rev().filter_map(|seq| trace.get(Seq(seq))).find(again).unwrap_or(cause)
+            }
+            _ => cause,
+        };
+    }
+    trace.get(event.root).filter(|root| matches!(root.what, What::Commanded(_)))
 }
 
 pub fn store(simulation: &Simulation) -> StoreView {

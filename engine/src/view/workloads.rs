@@ -71,7 +71,7 @@ fn runs_wanted(job: &Job) -> i32 {
     job.spec.completions.map_or(at_once, |n| (n - job.status.succeeded).clamp(0, at_once.max(0)))
 }
 
-impl Workload<'_> {
+impl<'a> Workload<'a> {
     /// How many of its active pods are ready and how many are not, as counted by the API server's index: only where
     /// more are ready than are shown one by one.
     pub fn ready_of_many(&self, simulation: &Simulation) -> Option<(usize, usize)> {
@@ -88,7 +88,7 @@ impl Workload<'_> {
     }
 
     /// Its pods that still count.
-    pub fn pods<'a>(&'a self, simulation: &'a Simulation) -> Box<dyn Iterator<Item = &'a Rc<Pod>> + 'a> {
+    pub fn pods(&self, simulation: &'a Simulation) -> Box<dyn Iterator<Item = &'a Rc<Pod>> + 'a> {
         let uid = self.object.meta().uid;
         match self.object {
             Object::Pod(it) => Box::new(std::iter::once(it)),

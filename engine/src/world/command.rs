@@ -188,6 +188,14 @@ pub enum Command {
 }
 
 impl Command {
+    /// The text of objects that comes with it.
+    pub fn manifest(&self) -> Option<&str> {
+        match self {
+            Self::Apply { manifest } | Self::Replace { manifest } => Some(manifest),
+            _ => None,
+        }
+    }
+
     /// A deletion as kubectl does it where nothing else is asked for.
     pub fn delete(target: Target) -> Self {
         Self::Delete { target, propagation: None, grace: None }

@@ -43,13 +43,14 @@ impl Simulation {
 
     /// A watch tells a process of a change.
     pub(super) fn deliver(&mut self, process: usize, version: u64) {
-        let Some(it) = self.processes.get(process).filter(|it| it.is_up && !it.is_cut && it.version < version) else {
+        if !self.processes.get(process).is_some_and(|it| it.is_up && !it.is_cut && it.version < version) {
             return;
-        };
+        }
         let Some(change) = self.api.change(version).map(Rc::clone) else {
-            // The log no longer reaches back: the answer is 410 Gone, and the client lists again.
-            let cause = Seq(it.loops.first().map_or(0, |_| self.trace.last_seq().0));
-            self.list(process, cause);
+            // The log no longer reaches back: the answer is 410 Gone, and the client lists again. What it finds is told as
+            // following from the newest write.
+            let newest = self.api.change(self.api.version()).map_or(Seq(1), |it| it.cause);
+            self.list(process, newest);
             return;
         };
         self.processes[process].hear(&change);

@@ -6,9 +6,11 @@
 mod command;
 mod command_reader;
 mod command_text;
+mod command_words;
 mod deliver;
 mod faults;
 mod flights;
+mod goal;
 mod instant;
 mod process;
 mod replace;
@@ -18,12 +20,15 @@ mod setup;
 mod simulation;
 mod turns;
 mod under_way;
+mod watching;
 
 pub use command::*;
 pub use command_reader::{read_behavior_flags, read_instant, read_journal, read_journal_until};
 pub use command_text::{write_behavior_flags, write_instant, write_journal};
-pub use instant::{Goal, Instant};
+pub use goal::{Goal, Of};
+pub use instant::Instant;
 pub use process::{Cell, Loop, Process, ProcessKind};
 pub use scenario::*;
 pub use simulation::*;
 pub use under_way::{Journey, Leg};
+pub use watching::Ran;

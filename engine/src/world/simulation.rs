@@ -1,16 +1,14 @@
 use std::rc::Rc;
 
+use super::command_words::describe_with;
 use super::flights::Flights;
 use super::process::{Loop, Process};
 use super::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Target, default_namespace};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
-use crate::apiserver::{
-    Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
-};
-use crate::client::{Author, LoopIndex, Note, What};
+use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Request, Verb};
+use crate::client::{Author, Changed, Field, LoopIndex, What, changed};
 use crate::environment::{Behaviors, Machine, Occurrence};
-use crate::manifest::{Diagnostic, Document, Severity, Stage};
-use crate::note;
+use crate::manifest::{self, Diagnostic, Document, Manifest, Severity, Stage};
 use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
 
 /// Something that is going to happen.
@@ -63,8 +61,9 @@ pub struct Simulation {
     pub(super) journal: Vec<Rc<JournalEntry>>,
     /// The trace events of the person's commands.
     pub(super) commands: Vec<Seq>,
-    /// For each object the write that explains it: a pod's creation or deletion, anything else's newest change.
-    pub(super) origins: Map<ObjectKey, Seq>,
+    /// For each object its creation, and the write that explains it: a pod's creation or deletion, anything else's newest
+    /// change.
+    pub(super) origins: Map<ObjectKey, [Seq; 2]>,
 }
 
 impl Simulation {
@@ -197,8 +196,11 @@ impl Simulation {
     /// Runs until a goal is met, at most to an instant. Returns whether it was met.
     pub fn step_to(&mut self, goal: &Goal, to: Instant) -> bool {
         let from = self.trace.last_seq();
+        let mut seen = from;
         self.run_while(to, |simulation| {
-            !simulation.trace.events().rev().take_while(|event| event.seq > from).any(|event| goal.is_met(&event))
+            let is_met = simulation.first_met(goal, seen).is_some();
+            seen = simulation.trace.last_seq();
+            !is_met
         })
     }
 
@@ -219,7 +221,7 @@ impl Simulation {
         self.step_to(&Goal::Write, Instant::end_of(start + within)).then(|| self.now().since(start))
     }
 
-    fn run_while(&mut self, to: Instant, go_on: impl Fn(&Self) -> bool) -> bool {
+    fn run_while(&mut self, to: Instant, mut go_on: impl FnMut(&Self) -> bool) -> bool {
         while go_on(self) {
             if !self.is_before(to) {
                 return false;
@@ -272,6 +274,8 @@ impl Simulation {
             },
             Err(_) => request.key(),
         };
+        let changed = newest.map(|it| changed(it.old.as_ref(), &it.object)).unwrap_or_default();
+        let is_hum = is_background && !(newest.is_some_and(|it| it.old.is_some()) && is_news(&changed));
         let what = match &result {
             Ok(answer) => What::Wrote {
                 author,
@@ -280,6 +284,7 @@ impl Simulation {
                 subresource,
                 effect: answer.outcome,
                 version: answer.object.meta().resource_version,
+                changed,
             },
             Err(error) => What::Refused {
                 author,
@@ -290,7 +295,7 @@ impl Simulation {
                 message: error.message.clone(),
             },
         };
-        let is_quiet = is_background || matches!(&result, Ok(answer) if answer.outcome == Effect::Unchanged);
+        let is_quiet = is_hum || matches!(&result, Ok(answer) if answer.outcome == Effect::Unchanged);
         let seq = self.trace.record(now, Some(cause), is_quiet, what);
         if let Ok(answer) = &result {
             self.note_origin(key, answer.outcome, seq, is_quiet);
@@ -307,16 +312,27 @@ impl Simulation {
                 self.origins.remove(&key);
             }
             Effect::Configured if key.kind == Kind::Pod => {}
+            // What is there before anything happens has an origin too.
+            Effect::Created => {
+                self.origins.insert(key, [seq; 2]);
+            }
             _ if is_quiet => {}
             _ => {
-                self.origins.insert(key, seq);
+                if let Some(origin) = self.origins.get_mut(&key) {
+                    origin[1] = seq;
+                }
             }
         }
     }
 
     /// The write that explains an object.
     pub fn origin(&self, key: &ObjectKey) -> Option<Seq> {
-        self.origins.get(key).copied()
+        self.origins.get(key).map(|it| it[1])
+    }
+
+    /// The write that created an object.
+    pub fn creation(&self, key: &ObjectKey) -> Option<Seq> {
+        self.origins.get(key).map(|it| it[0])
     }
 
     /// Whether an event is, or follows from, something the person did.
@@ -326,14 +342,15 @@ impl Simulation {
 
     /// Does what a person asked for, now. The person's own request takes no time.
     pub fn dispatch(&mut self, command: Command) -> Outcome {
-        let words = describe(&command);
+        let manifest = command.manifest().map(manifest::read);
+        let words = describe_with(&command, manifest.as_ref());
         let nth = (self.queue.next_at() == Some(self.now())).then_some(self.nth);
         self.journal.push(Rc::new(JournalEntry { at: self.now(), nth, command: command.clone() }));
         let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
         self.commands.push(seq);
         match command {
-            Command::Apply { manifest } => self.apply(&manifest, seq),
-            Command::Replace { manifest } => self.replace(&manifest, seq),
+            Command::Apply { .. } => self.apply(manifest.unwrap_or_default(), seq),
+            Command::Replace { .. } => self.replace(manifest.unwrap_or_default(), seq),
             Command::Scale { target, replicas } => self.scale(&target, replicas, seq),
             Command::SetImage { target, container, image } => {
                 let patch = image_patch(self.api.objects().get(&target.key()), &container, &image);
@@ -399,14 +416,12 @@ impl Simulation {
     }
 
     /// Applies each object of a manifest; one that is refused does not stop the others.
-    pub(super) fn apply(&mut self, text: &str, cause: Seq) -> Outcome {
-        let manifest = crate::manifest::read(text);
+    pub(super) fn apply(&mut self, manifest: Manifest, cause: Seq) -> Outcome {
+        let broken: Vec<usize> = manifest.broken().collect();
         let mut outcome = Outcome { lines: Vec::new(), problems: manifest.diagnostics };
         if manifest.documents.is_empty() && outcome.problems.is_empty() {
             outcome.lines.push("error: no objects passed to apply".into());
         }
-        let broken: Vec<usize> =
-            outcome.problems.iter().filter(|it| it.severity == Severity::Error).map(|it| it.document).collect();
         for document in manifest.documents.iter().filter(|document| !broken.contains(&document.index)) {
             let kind = document.object.kind();
             let namespace = namespace_of(&document.object);
@@ -466,32 +481,9 @@ fn deletion(key: &ObjectKey) -> String {
     }
 }
 
-/// A command in words, without the subject.
-fn describe(command: &Command) -> Note {
-    let kind = |target: &Target| target.kind.name().to_ascii_lowercase();
-    match command {
-        Command::Apply { .. } => note!("applied a manifest"),
-        Command::Replace { .. } => note!("replaced an object by an edited one"),
-        Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
-        Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
-        Command::Rollback { target, .. } => note!("rolled back {}", target.name.clone()),
-        Command::Pause { target, on: true } => note!("paused the rollout of **{}**", target.name.clone()),
-        Command::Pause { target, .. } => note!("resumed the rollout of **{}**", target.name.clone()),
-        Command::Restart { target } => note!("restarted **{}**", target.name.clone()),
-        Command::Patch { target, .. } => note!("patched {} **{}**", kind(target), target.name.clone()),
-        Command::Delete { target, propagation, .. } => {
-            let text = match propagation {
-                Some(Propagation::Foreground) => "deleted {} **{}** in the foreground",
-                Some(Propagation::Orphan) => "deleted {} **{}** and kept what it owns",
-                _ => "deleted {} **{}**",
-            };
-            Note { text, args: vec![kind(target).into(), target.name.clone().into()] }
-        }
-        Command::Evict { target } => note!("evicted {} **{}**", kind(target), target.name.clone()),
-        Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
-        Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),
-        other => super::faults::describe(other),
-    }
+/// A condition has another status.
+fn is_news(changed: &[Changed]) -> bool {
+    changed.iter().any(|it| matches!(it.field, Field::Condition(_)))
 }
 
 fn image_patch(object: Option<&Object>, container: &str, image: &str) -> Option<serde_json::Value> {

@@ -1,6 +1,6 @@
 use leptos::prelude::event_target_value;
 use loopscope_engine::api::{Kind, ObjectKey};
-use loopscope_engine::view::{BEHAVIORS, Inspection, NodeFaults, Program, RunningContainer, behavior};
+use loopscope_engine::view::{BEHAVIORS, Edit, Inspection, NodeFaults, Program, RunningContainer, behavior};
 use loopscope_engine::world::{Command, Subject};
 
 use super::part;
@@ -73,6 +73,27 @@ impl Facts {
         }
         all
     }
+}
+
+/// The same in whole words, for where the object is not in sight: `Evict web-6d4cf56db6-4kx7m`. Of what has replicas also
+/// one more, one fewer, and as many as asked for.
+pub fn deeds_on(it: &Inspection, asked: Option<i32>) -> Vec<(String, Command)> {
+    let facts = Facts::of(it);
+    let name = &*it.key.name;
+    let mut all: Vec<(String, Command)> = Vec::new();
+    let now = it.rows.iter().find_map(|row| match row.edit {
+        Some(Edit::Replicas(n)) => Some(n),
+        _ => None,
+    });
+    if let Some(now) = now.filter(|_| it.gone.is_none()) {
+        let sizes = asked.map_or([Some(now + 1), Some(now - 1)], |asked| [Some(asked), None]);
+        for replicas in sizes.into_iter().flatten().filter(|n| *n >= 0) {
+            let words = ["Scale ", name, " to ", replicas.to_string().as_str()].concat();
+            all.push((words, Command::Scale { target: (&it.key).into(), replicas }));
+        }
+    }
+    all.extend(facts.all().into_iter().map(|(words, _, command)| ([words.as_str(), " ", name].concat(), command)));
+    all
 }
 
 /// What a person may do to the object, and to the programs of its images.

@@ -84,6 +84,6 @@ pub fn object_events() -> View {
         <div class="insp-sec" tabindex="0" role="group" aria-label="Kubernetes Events, arrow keys move" on:keydown=rove_rows>
             <ul class="rows rows-ev">{move || events.with(|rows| rows.iter().map(row).collect::<View>())}</ul>
         </div>
-        {empty("No Events about it.", move || events.with(Vec::is_empty))}
+        {empty("No Events about it are kept.", move || events.with(Vec::is_empty))}
     }
 }

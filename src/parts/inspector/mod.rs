@@ -15,6 +15,7 @@ use crate::atoms::{phrase, yes};
 use crate::session::{InspectTab, Session, session};
 use crate::ui::{Derived, View, memo, view, when};
 use actions::actions;
+pub use actions::deeds_on;
 use compare::compare;
 use facts::{conditions, kin, object_events};
 use gone::gone;

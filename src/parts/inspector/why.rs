@@ -14,8 +14,10 @@ pub fn why() -> View {
     let is_pod = part(session, |it| it.key.kind == Kind::Pod);
     let is_off = part(session, |it| it.rows.iter().any(|row| row.is_off));
     let is_gone = part(session, |it| it.gone.is_some());
-    let title = move || match event.with(|event| event.as_ref().map(|(seq, _)| *seq)) {
-        Some(seq) => ["Why event ", seq.to_string().as_str(), "?"].concat(),
+    let number = move || event.with(|event| event.as_ref().map(|(_, links)| links.last().and_then(|link| link.number)));
+    let title = move || match number() {
+        Some(Some(number)) => ["Why event ", number.to_string().as_str(), "?"].concat(),
+        Some(None) => "Why this event?".to_owned(),
         None if is_gone.get() => "Why is it gone?".to_owned(),
         None if is_pod.get() => "Why is it so?".to_owned(),
         None if is_off.get() => "Why is this happening?".to_owned(),
@@ -52,7 +54,7 @@ fn chain(links: &[CauseLink], whole: State<bool>) -> View {
         let delay = link.after_ms.map(|ms| ["+", duration(ms).as_str()].concat());
         view! {
             <li class:is-you={link.is_you} class:is-yours={link.is_yours}>
-                <span class="no">"#" {seq}</span>
+                <span class="no">{link.number.map(|number| ["#", number.to_string().as_str()].concat())}</span>
                 <button
                     type="button" class:here=is_last aria-current={is_last.then_some("true")} title={link.text.clone()}
                     on:click={move |_| session.select_event(seq)}

@@ -5,6 +5,7 @@ mod row;
 
 use loopscope_engine::world::Command;
 
+use super::rove::rove_loops;
 use crate::atoms::{icon, phrase, yes};
 use crate::session::{LoopEntry, LoopsView, Session, session};
 use crate::ui::{Content, View, each, memo, view, when};
@@ -38,7 +39,7 @@ pub fn loops() -> View {
             <div class="panel-h">
                 <h2 class="h" id="h-loops">"Loops"</h2>{now()}{when(move || !is_picture(), which)}{forms()}
             </div>
-            <div class="loops-in" tabindex="0" role="group" aria-labelledby="h-loops">
+            <div class="loops-in" tabindex="0" role="group" aria-label="Loops, arrow keys move" on:keydown=rove_loops>
                 {when(is_picture, picture::picture)}
                 {when(move || !is_picture(), rows)}
             </div>
@@ -67,8 +68,8 @@ pub fn now() -> View {
     let started = session.transport.started;
     let invitation = move || {
         view! {
-            <span><b>"Press play"</b>": the loops of a simulated Kubernetes will create what the manifest asks for."</span>
-            <span class="sub">"Then delete a pod, and watch them replace it."</span>
+            <span>"Loopscope runs a simulated Kubernetes in this page, slow enough to watch its control loops think."</span>
+            <span><b>"Press play"</b>": they will create what the manifest asks for. Then delete a pod, and watch them replace it."</span>
         }
     };
     let sentence = move || {
