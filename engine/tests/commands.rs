@@ -18,7 +18,7 @@ use loopscope_engine::world::{
 };
 use play::{apply, n_ready, object, run_for, scenario, target, workload, world};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 proptest! {
     #[test]
