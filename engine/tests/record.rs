@@ -150,7 +150,7 @@ fn long() -> History {
 }
 
 fn counted(record: &Record) -> u64 {
-    let heaps: u64 = record.heaps().map(|(.., heap)| u64::from(heap.n)).sum();
+    let heaps: u64 = record.lanes().flat_map(|it| record.heaps_on(it)).map(|(.., heap)| u64::from(heap.n)).sum();
     heaps + record.strokes(Time(0), Time(u64::MAX)).count() as u64
 }
 
@@ -165,12 +165,12 @@ fn a_long_record_is_bounded_and_counts_every_event() {
     assert!((Record::EXACT - 250..=Record::EXACT).contains(&exact), "{exact}");
     assert!(record.samples().len() <= Record::SAMPLES);
     let from = record.exact_from().expect("older ones were thinned");
-    for (_, at, width, heap) in record.heaps() {
+    for (at, width, heap) in record.lanes().flat_map(|it| record.heaps_on(it)) {
         assert!(heap.n > 0 && at <= from && at.0 / width.0 < Record::BINS as u64);
     }
     assert!(is_as_played(branch));
     // The person's commands are still to be seen, though only as a count.
-    let yours: Vec<_> = record.heaps().filter(|(lane, ..)| *lane == Lane::You).collect();
+    let yours: Vec<_> = record.heaps_on(Lane::You).collect();
     assert!(yours.len() > 5 && yours.iter().all(|(.., heap)| heap.mark == Mark::You && heap.is_yours));
 }
 

@@ -24,7 +24,7 @@ impl Lane {
     /// Lanes of their own, before the loops.
     const OWN: [Lane; 4] = [Lane::You, Lane::Faults, Lane::Server, Lane::Kubelets];
 
-    fn number(self) -> u8 {
+    pub fn number(self) -> u8 {
         match self {
             Lane::You => 0,
             Lane::Faults => 1,
@@ -148,6 +148,8 @@ pub struct Record {
     /// Up to here samples were thinned.
     smoothed: Time,
     n: u64,
+    /// By the number of the lane.
+    n_on: Vec<u64>,
     last: Seq,
 }
 
@@ -161,6 +163,7 @@ impl Default for Record {
             samples: Rc::default(),
             smoothed: Time(0),
             n: 0,
+            n_on: Vec::new(),
             last: Seq(0),
         }
     }
@@ -178,6 +181,11 @@ impl Record {
     pub(super) fn add(&mut self, stroke: Stroke) {
         (self.n, self.last) = (self.n + 1, stroke.seq);
         self.n_exact += 1;
+        let lane = usize::from(stroke.lane.number());
+        if self.n_on.len() <= lane {
+            self.n_on.resize(lane + 1, 0);
+        }
+        self.n_on[lane] += 1;
         let newest = self.chunks.back_mut().map(Rc::make_mut);
         if newest.and_then(|it| it.add(stroke)).is_none() {
             let mut chunk = Chunk { at: stroke.at, seq: stroke.seq, strokes: Vec::new() };
@@ -252,6 +260,11 @@ impl Record {
         self.n
     }
 
+    /// Events so far on one lane.
+    pub fn n_on(&self, lane: Lane) -> u64 {
+        self.n_on.get(usize::from(lane.number())).copied().unwrap_or(0)
+    }
+
     /// The newest event.
     pub fn last(&self) -> Seq {
         self.last
@@ -264,7 +277,7 @@ impl Record {
     }
 
     /// From here on the curve is exact; nothing while all of it is.
-    pub fn smooth_until(&self) -> Option<Time> {
+    pub fn smoothed_until(&self) -> Option<Time> {
         Some(self.smoothed).filter(|it| it.0 > 0)
     }
 
@@ -275,14 +288,16 @@ impl Record {
         chunks.flat_map(|(it, _)| it.strokes()).filter(move |it| (from..=to).contains(&it.at))
     }
 
-    /// Older events, counted: lane, beginning and length of the stretch, and what is in it.
-    pub fn heaps(&self) -> impl Iterator<Item = (Lane, Time, Millis, Heap)> {
-        let width = self.width;
-        self.bins.iter().enumerate().flat_map(move |(lane, bins)| {
-            let at = move |index: usize| Time(index as u64 * width.0);
-            let all = bins.iter().enumerate().filter(|(_, heap)| heap.n > 0);
-            all.map(move |(index, heap)| (Lane::numbered(lane as u8), at(index), width, *heap))
-        })
+    /// Older events of a lane, counted: beginning and length of the stretch, and what is in it.
+    pub fn heaps_on(&self, lane: Lane) -> impl Iterator<Item = (Time, Millis, Heap)> {
+        let (width, bins) = (self.width, self.bins.get(usize::from(lane.number())));
+        let all = bins.into_iter().flat_map(|it| it.iter().enumerate()).filter(|(_, heap)| heap.n > 0);
+        all.map(move |(index, heap)| (Time(index as u64 * width.0), width, *heap))
+    }
+
+    /// The lanes on which anything happened.
+    pub fn lanes(&self) -> impl Iterator<Item = Lane> {
+        self.n_on.iter().enumerate().filter(|(_, n)| **n > 0).map(|(number, _)| Lane::numbered(number as u8))
     }
 
     /// The steps of want and is, oldest first.
