@@ -141,7 +141,7 @@ proptest! {
 /// A world that has been scaled to and fro until its record is full.
 fn long() -> History {
     let mut history = History::new(Scenario::self_healing());
-    for round in 0..24 {
+    for round in 0..40 {
         history.dispatch(scale(if round % 2 == 0 { 60 } else { 1 }));
         let until = history.simulation().now() + Millis(60_000);
         while !history.run_until(until, 1_000) {}

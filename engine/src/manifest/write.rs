@@ -104,7 +104,8 @@ fn is_block(text: &str) -> bool {
 
 /// YAML takes it in a text without an escape, and as itself.
 fn is_printable(c: char) -> bool {
-    !(c.is_control() && c != '\n' && c != '\t') && !"\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c)
+    let is_special = "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c);
+    matches!(c, '\n' | '\t') || !(c.is_control() || is_special)
 }
 
 /// In double quotes, whatever is in it.
