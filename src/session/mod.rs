@@ -12,13 +12,15 @@ mod play;
 mod seek;
 mod show;
 mod state;
+mod timeline;
 
 pub use keep::kept_steps;
 pub use show::PAGE;
 pub use state::{
-    Base, Board, BranchRow, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Other, Part, Past,
-    PodEntry, StepRow, Toast, Tone, Transport,
+    Base, Board, BranchRow, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Other, Part, Past, PodEntry,
+    StepRow, Toast, Tone, Transport,
 };
+pub use timeline::Lanes;
 
 use leptos::prelude::*;
 use loopscope_engine::api::{ObjectKey, Uid};
@@ -86,7 +88,9 @@ struct Core {
     steps_of: BranchId,
     registry: Registry,
     lights: Lights,
-    curve: Curve,
+    /// Wall time at which the timeline was last derived, and the virtual time that it showed.
+    timeline_at: f64,
+    cursor_seen: Option<u64>,
     /// Fraction of a virtual millisecond not yet played.
     carry: f64,
     /// Listed events that may be shown now without being too many to read.
@@ -135,7 +139,7 @@ pub struct Session {
     pub editor: Editor,
     pub toasts: State<Vec<Toast>>,
     pub announcement: State<String>,
-    pub curve: State<Curve>,
+    pub lanes: Lanes,
 }
 
 impl Session {
@@ -152,7 +156,8 @@ impl Session {
             steps_of: BranchId(0),
             registry: Registry::default(),
             lights: Lights::default(),
-            curve: Curve::default(),
+            timeline_at: f64::MIN,
+            cursor_seen: None,
             carry: 0.0,
             credit: 0.0,
             last_wall: None,
@@ -182,7 +187,7 @@ impl Session {
             editor: Editor::new(text),
             toasts: State::new(Vec::new()),
             announcement: State::new(String::new()),
-            curve: State::new(Curve::default()),
+            lanes: Lanes::new(),
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
         session.refresh();
@@ -194,6 +199,7 @@ impl Session {
         self.with_core(|core| {
             core.show(self, wall_ms());
             core.show_details(self, wall_ms(), true);
+            core.show_timeline(self, wall_ms(), true);
         });
     }
 

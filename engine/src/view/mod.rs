@@ -31,6 +31,7 @@ mod words;
 mod workloads;
 mod yaml;
 
+pub use crate::world::{Heap, Lane, Sample, Stroke};
 pub use causes::{event, events, why};
 pub use code::{code_step, simple, telling_seq};
 pub use crowd::{Crowd, Dot, Flock, crowd, pod_row};
