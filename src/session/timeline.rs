@@ -151,9 +151,8 @@ impl Session {
 
     /// So many ms of virtual time forward, or back.
     pub fn seek_by(self, ms: i64) {
+        let to = self.bound_for().saturating_add_signed(ms);
         self.pause();
-        let now = self.transport.now_ms.get_untracked();
-        let to = now.saturating_add_signed(ms);
         let end = self.past.end_ms.get_untracked();
         match to > end {
             // Beyond what has been played the clock simply goes on.

@@ -225,6 +225,7 @@ fn follow(parts: &Rc<Parts>) {
         let (lanes, past) = (&all.session.lanes, &all.session.past);
         lanes.shown.track();
         lanes.beside.track();
+        lanes.cursor.track();
         past.is_past.track();
         all.draw();
     });
