@@ -7,6 +7,7 @@ use loopscope_engine::view::{
     CauseLink, Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine,
     ObjectDiff, Phrase, Picture, PodRow, SimpleView, StoreView, Summary,
 };
+use loopscope_engine::world::Sample as Step;
 
 use super::look::is_chosen;
 use crate::ui::{SharedState, State};
@@ -131,6 +132,11 @@ pub struct Other {
     pub title: String,
     pub summary: Summary,
     pub map: MapView,
+    /// From shortly before the two parted to what is shown, in ms of virtual time.
+    pub from_ms: u64,
+    pub to_ms: u64,
+    /// Want and is of both, the current branch first.
+    pub curves: [Vec<Step>; 2],
 }
 
 /// Something that a person did in the current branch.
