@@ -31,7 +31,7 @@ pub fn palette(sheets: Sheets) -> View {
     let found = memo(move || if open.get() { typed.with(|typed| find(session, typed)) } else { Vec::new() });
     let chosen = memo(move || found.with(|found| found.get(at.get()).map(|choice| choice.n)));
     let run = move |n: usize| {
-        let act = found.with_untracked(|found| found.iter().find(|choice| choice.n == n && n >= DEEDS.len()).cloned());
+        let act = found.get_untracked().into_iter().find(|choice| choice.n == n && n >= DEEDS.len());
         // Closed first: that gives the focus back, and the command may want it elsewhere.
         if let Some(dialog) = dialog.get_untracked() {
             dialog.close();
