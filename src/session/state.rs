@@ -163,6 +163,8 @@ pub struct Past {
     /// The branch that is laid beside the current one, and what it has at the same time.
     pub beside: State<Option<BranchId>>,
     pub other: State<Option<Other>>,
+    /// What was done before the page was reloaded: `12 steps, up to 02:15.000`.
+    pub offer: State<Option<String>>,
     /// A branch that has just begun because of an act in the past.
     pub(super) forked: State<Option<String>>,
 }
@@ -177,6 +179,7 @@ impl Past {
             steps: State::new(Vec::new()),
             beside: State::new(None),
             other: State::new(None),
+            offer: State::new(None),
             forked: State::new(None),
         }
     }
