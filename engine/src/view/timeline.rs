@@ -191,8 +191,9 @@ fn faults(simulation: &Simulation, steps: &[Rc<JournalEntry>], stretch: Stretch)
         let at = step.at.0;
         let is_open = |it: &FaultSpan, what: &str| it.to_ms.is_none() && it.what == what;
         match broken(&step.command) {
-            Some((what, true)) if !spans.iter().any(|it| is_open(it, &what)) => {
-                if exists(simulation, &steps[..index], &step.command) {
+            Some((what, true)) => {
+                let is_new = !spans.iter().any(|it| is_open(it, &what));
+                if is_new && exists(simulation, &steps[..index], &step.command) {
                     spans.push(FaultSpan { what, from_ms: at, to_ms: None });
                 }
             }
