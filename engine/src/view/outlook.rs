@@ -81,6 +81,17 @@ fn left(simulation: &Simulation, node: &Node) -> Option<i64> {
     Some((taint.time_added?.0 + seconds - simulation.wall().0).max(0))
 }
 
+/// What will come of the pods of a node that does not answer.
+fn still(simulation: &Simulation, node: &Node) -> Option<String> {
+    if let Some(left) = left(simulation, node) {
+        return Some(eviction(left));
+    }
+    let is_tainted = node.spec.taints.iter().any(|taint| taint.effect == "NoExecute");
+    let is_zone_alive = simulation.api().objects().nodes().any(|(node, _)| node.readiness() == "True");
+    let seconds = limit(simulation, node).filter(|_| is_zone_alive && !is_tainted)?;
+    Some(["It is tainted next, and its pods are evicted ", &seconds.to_string(), " s after that."].concat())
+}
+
 /// What one waits for while nothing seems to happen: the silence of a node to be noticed, or its pods to be evicted. Of
 /// several nodes the first.
 pub fn outlook(simulation: &Simulation) -> Option<String> {
@@ -93,7 +104,7 @@ pub fn outlook(simulation: &Simulation) -> Option<String> {
         }
         let faults = faults(simulation, node);
         let text = if node_class(node) == NodeClass::Unreachable {
-            left(simulation, node).map(|left| [name, " does not answer. ", &eviction(left)].concat())
+            still(simulation, node).map(|said| [name, " does not answer. ", &said].concat())
         } else if faults.is_stopped || faults.is_cut {
             notice(simulation, node).map(|text| [name, how(faults), ". ", &text].concat())
         } else {
