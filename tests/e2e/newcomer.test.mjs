@@ -12,11 +12,14 @@ labTest('the page says what it is and what to do first', { path }, async ({ page
   assert.match(await page.title(), /^Loopscope: .*control loops of Kubernetes/);
   assert.match(await page.locator('meta[name=description]').getAttribute('content'), /simulated Kubernetes in your browser/);
   const first = page.getByRole('region', { name: 'One loop' });
-  await first.getByText('Loopscope runs a simulated Kubernetes in this page').waitFor();
+  await first.getByText('A simulated Kubernetes in your browser').waitFor();
   const text = first.getByText('watch them replace it');
   await text.waitFor();
-  const cut = await page.locator('.now').evaluate((it) => it.scrollHeight - it.clientHeight);
-  assert.ok(cut <= 1, `${cut} px of it are cut`);
+  for (const width of [1440, 768, 320]) {
+    await page.setViewportSize({ width, height: 800 });
+    const cut = await page.locator('.now').evaluate((it) => it.scrollHeight - it.clientHeight);
+    assert.ok(cut <= 1, `at ${width} px ${cut} px of it are cut`);
+  }
 });
 
 labTest('a broken node: what will happen and when is said, and each change is one click away', { path }, async ({ page, lab }) => {
