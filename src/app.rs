@@ -20,6 +20,7 @@ pub fn App(
     let session = Session::new(scenario.unwrap_or_else(Scenario::self_healing));
     provide_context(session);
     session.restore();
+    session.keep_over_reloads();
     if !platform::keeps() {
         session.toast(
             "This browser refuses storage: settings and steps last until you leave. Allow site data for this page to keep them.",

@@ -234,10 +234,10 @@ fn a_text_that_is_refused_whole_is_no_manifest_that_was_applied() {
     let apply = |text: &str| Command::Apply { manifest: text.into() };
     let good = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
     let bad = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: three}}";
-    assert_eq!(said(apply(good)), ("applied a manifest".into(), true));
+    assert_eq!(said(apply(good)), ("applied ConfigMap a".into(), true));
     let (text, is_ok) = said(apply(bad));
     assert!(text.starts_with("tried to apply a manifest, refused: ") && text.contains("three") && !is_ok, "{text}");
-    assert_eq!(said(apply(&format!("{good}\n---\n{bad}"))).0, "applied a manifest", "in part");
+    assert_eq!(said(apply(&format!("{good}\n---\n{bad}"))).0, "applied ConfigMap a", "in part");
     assert_eq!(said(apply("# nothing")).0, "tried to apply a manifest, refused: no objects in it");
     let replace = |text: String| Command::Replace { manifest: text };
     let (text, _) = said(replace(format!("{good}\n---\n{bad}")));

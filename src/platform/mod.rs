@@ -19,7 +19,7 @@ pub use failure::{install_panic_card, stop};
 pub use keys::on_window_key;
 pub use motion::{Spot, on_change, slide, spot, wants_less_motion};
 pub use raf::Raf;
-pub use storage::{forget, keeps, load, save};
+pub use storage::{forget, forget_for_tab, keeps, load, load_for_tab, on_leave, save, save_for_tab};
 pub use watch::Watch;
 
 /// Wall time in milliseconds since the page was opened.

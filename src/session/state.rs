@@ -7,6 +7,7 @@ use loopscope_engine::view::{
     CauseLink, Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine,
     ObjectDiff, Phrase, Picture, PodRow, SimpleView, StoreView, Summary,
 };
+use loopscope_engine::world::Sample as Step;
 
 use super::look::is_chosen;
 use crate::ui::{SharedState, State};
@@ -131,6 +132,11 @@ pub struct Other {
     pub title: String,
     pub summary: Summary,
     pub map: MapView,
+    /// From shortly before the two parted to what is shown, in ms of virtual time.
+    pub from_ms: u64,
+    pub to_ms: u64,
+    /// Want and is of both, the current branch first.
+    pub curves: [Vec<Step>; 2],
 }
 
 /// Something that a person did in the current branch.
@@ -157,6 +163,8 @@ pub struct Past {
     /// The branch that is laid beside the current one, and what it has at the same time.
     pub beside: State<Option<BranchId>>,
     pub other: State<Option<Other>>,
+    /// What was done before the page was reloaded: `12 steps, up to 02:15.000`.
+    pub offer: State<Option<String>>,
     /// A branch that has just begun because of an act in the past.
     pub(super) forked: State<Option<String>>,
 }
@@ -171,6 +179,7 @@ impl Past {
             steps: State::new(Vec::new()),
             beside: State::new(None),
             other: State::new(None),
+            offer: State::new(None),
             forked: State::new(None),
         }
     }

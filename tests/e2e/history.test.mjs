@@ -46,6 +46,8 @@ labTest('undo rewinds to before the deed, redo brings it back, and acting instea
   await page.getByRole('button', { name: 'Compare with Branch A' }).click();
   const beside = page.getByRole('region', { name: 'Branch A' });
   await beside.getByText('web wants 3, ready 3').waitFor();
+  const curves = await beside.getByRole('img', { name: /^Ready pods: here 3 ready, at least 2; Branch A 3 ready, at least 2$/ }).locator('path').evaluateAll((paths) => paths.map((it) => it.getAttribute('d')));
+  assert.notEqual(curves[1], curves[2], 'the other pod went at another instant');
   const there = (await beside.innerText()).replaceAll('\n', ' ');
   assert.ok(!there.includes(deleted.slice(-5)), there);
   for (const name of healed) assert.ok(there.includes(name.slice(-5)), `${name} in ${there}`);

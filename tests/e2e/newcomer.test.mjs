@@ -91,6 +91,42 @@ labTest('a text that is refused is written down as refused', async ({ page, lab 
   }
 });
 
+labTest('a reload offers what was done before it, and does nothing of it unasked', { path }, async ({ page, lab }) => {
+  const offer = page.getByText(/^Restore what you did before the reload\? \(1 step, up to \d\d:\d\d\.\d\d\d\)$/);
+  await lab.converge();
+  assert.equal(await offer.count(), 0);
+  await lab.button('One replica more').click();
+  await lab.converge();
+  const names = await lab.podNames();
+  const clock = await lab.clock();
+  const again = async () => {
+    await page.reload();
+    await lab.ready();
+  };
+  await again();
+  await offer.waitFor();
+  assert.equal(await lab.clock(), 0);
+  assert.deepEqual(await lab.readout(), { want: 3, ready: 0 });
+  await again();
+  await offer.waitFor();
+  await lab.button('Restore').click();
+  await lab.message(/^Restored: 1 step, up to/).waitFor();
+  assert.equal(await offer.count(), 0);
+  assert.deepEqual(await lab.readout(), { want: 4, ready: 4 });
+  assert.equal(await lab.clock(), clock);
+  assert.deepEqual(await lab.podNames(), names);
+  await again();
+  await offer.waitFor();
+  await lab.button('One replica fewer').click();
+  await offer.waitFor({ state: 'detached' });
+  await again();
+  await offer.waitFor();
+  await page.locator('.toast', { has: offer }).getByRole('button', { name: 'Dismiss' }).click();
+  await again();
+  await page.waitForTimeout(300);
+  assert.equal(await offer.count(), 0);
+});
+
 labTest('loops are one stop for Tab, and arrows move between them', async ({ page, lab }) => {
   await lab.converge();
   const loops = page.getByRole('group', { name: 'Loops, arrow keys move' });

@@ -31,6 +31,7 @@ impl History {
         let live = Simulation::new(scenario);
         let mut first = Branch::new(BranchId(0), "A".into(), None);
         first.checkpoints.add(&live);
+        first.note(&live);
         Self { branches: vec![first], current: BranchId(0), next: 1, live }
     }
 
@@ -161,8 +162,7 @@ impl History {
     fn note(&mut self) {
         let Self { branches, current, live, .. } = self;
         let Some(branch) = branches.iter_mut().find(|it| it.id == *current) else { return };
-        branch.end = branch.end.max(live.instant());
-        branch.checkpoints.add_if_due(live);
+        branch.note(live);
     }
 
     /// Does what a person asked for. In the past that begins a branch.
@@ -192,6 +192,7 @@ impl History {
         let mut branch = Branch::new(id, branch::letters(id.0), Some((self.current, at)));
         branch.steps = steps;
         branch.end = at;
+        (branch.record, branch.recorded) = (self.live.recorded().clone(), at);
         if let Some(parent) = self.branch_mut(self.current) {
             branch.checkpoints = parent.checkpoints.up_to(at);
             parent.checkpoints.rest();

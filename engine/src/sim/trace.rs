@@ -102,6 +102,11 @@ impl<P: Hash + Logged> Trace<P> {
         })
     }
 
+    /// The root of the newest event.
+    pub fn newest_root(&self) -> Seq {
+        self.root_of(Seq(self.last))
+    }
+
     /// The root of an event; of one too old to be known, itself.
     fn root_of(&self, seq: Seq) -> Seq {
         let is_known = seq.0 > 0 && seq.0 <= self.last && self.last - seq.0 < Roots::LEN;

@@ -39,9 +39,13 @@ pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
     });
     let mut rows: Vec<LoopRow> = rows.collect();
     // In the order in which work flows; those that watch over the rest come last.
-    let is_watcher = |row: &LoopRow| WATCHERS.contains(&row.name.as_str());
-    sort_by(&mut rows, |a, b| is_watcher(a).cmp(&is_watcher(b)));
+    sort_by(&mut rows, |a, b| is_watcher(&a.name).cmp(&is_watcher(&b.name)));
     rows
+}
+
+/// Loops that watch over the rest come after those that the work flows through.
+pub fn is_watcher(name: &str) -> bool {
+    WATCHERS.contains(&name)
 }
 
 /// Loops that have a row once they had something to do.

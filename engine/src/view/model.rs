@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Crowd;
 use crate::api::{Name, ObjectKey, Uid};
+pub use crate::client::Mark;
 
 /// A piece of text in which `**` opens and closes what is to stand out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -584,20 +585,6 @@ pub struct Program {
     pub image: String,
     /// Index into [`super::BEHAVIORS`]; none of them where a scenario described it.
     pub behavior: Option<usize>,
-}
-
-/// How an event is marked in lists and on lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Mark {
-    You,
-    Observe,
-    Diff,
-    Act,
-    Write,
-    Watch,
-    World,
-    Clock,
-    Error,
 }
 
 /// One trace event as a line.

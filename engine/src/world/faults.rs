@@ -320,7 +320,6 @@ impl Simulation {
         plan: Plan,
         cause: Seq,
     ) {
-        let now = self.now();
         let mut last = cause;
         let process = self.processes.get(kubelet);
         let Some((node, at)) = process.and_then(|it| Some((it.node()?.clone(), it.loops.first().copied()?))) else {
@@ -328,7 +327,7 @@ impl Simulation {
         };
         for (pod, note) in happened {
             let what = What::Happened { node: node.clone(), pod: pod.clone(), note };
-            last = self.trace.record(now, Some(cause), false, what);
+            last = self.record(Some(cause), false, what);
             self.enqueue(at, pod, Millis(0), last);
         }
         self.plan_occurrences(kubelet, plan, last);

@@ -3,7 +3,7 @@ use std::rc::Rc;
 use super::command_words::describe_with;
 use super::flights::Flights;
 use super::process::{Loop, Process};
-use super::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Target, default_namespace};
+use super::{Command, Goal, Instant, JournalEntry, Lane, Outcome, Record, Scenario, Target, default_namespace};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
 use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Request, Verb};
 use crate::client::{Author, Changed, Field, LoopIndex, What, changed};
@@ -64,6 +64,11 @@ pub struct Simulation {
     /// For each object its creation, and the write that explains it: a pod's creation or deletion, anything else's newest
     /// change.
     pub(super) origins: Map<ObjectKey, [Seq; 2]>,
+    pub(super) record: Record,
+    /// The nodes that are not heard any more, as the API server has them.
+    pub(super) silent: Vec<Name>,
+    /// Something that the curve of want and is depends on was written and is yet to be taken down.
+    pub(super) is_unbalanced: bool,
 }
 
 impl Simulation {
@@ -85,12 +90,16 @@ impl Simulation {
             journal: Vec::new(),
             commands: Vec::new(),
             origins: Map::default(),
+            record: Record::default(),
+            silent: Vec::new(),
+            is_unbalanced: true,
         };
         simulation.api.max_pods = simulation.scenario.max_pods;
         simulation.api.watch_lag = Some(Millis(simulation.scenario.latency.watch));
         simulation.behaviors = simulation.scenario.behaviors.clone();
-        let began = simulation.trace.record(Time(0), None, false, What::Began);
+        let began = simulation.record(None, false, What::Began);
         simulation.set_up(began);
+        simulation.balance();
         simulation
     }
 
@@ -249,6 +258,7 @@ impl Simulation {
             }
             None => {}
         }
+        self.balance();
     }
 
     /// Carries out a request at the API server now, and lets watchers hear of it.
@@ -296,11 +306,12 @@ impl Simulation {
             },
         };
         let is_quiet = is_hum || matches!(&result, Ok(answer) if answer.outcome == Effect::Unchanged);
-        let seq = self.trace.record(now, Some(cause), is_quiet, what);
+        let seq = self.record(Some(cause), is_quiet, what);
         if let Ok(answer) = &result {
             self.note_origin(key, answer.outcome, seq, is_quiet);
         }
         for version in before + 1..=self.api.version() {
+            self.weigh(version);
             self.announce(version, author);
         }
         result
@@ -346,8 +357,15 @@ impl Simulation {
         let words = describe_with(&command, manifest.as_ref());
         let nth = (self.queue.next_at() == Some(self.now())).then_some(self.nth);
         self.journal.push(Rc::new(JournalEntry { at: self.now(), nth, command: command.clone() }));
-        let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
+        let lane = if command.is_disturbance() { Lane::Faults } else { Lane::You };
+        let seq = self.record_on(lane, None, false, What::Commanded(words));
         self.commands.push(seq);
+        let outcome = self.obey(command, manifest, seq);
+        self.balance();
+        outcome
+    }
+
+    fn obey(&mut self, command: Command, manifest: Option<Manifest>, seq: Seq) -> Outcome {
         match command {
             Command::Apply { .. } => self.apply(manifest.unwrap_or_default(), seq),
             Command::Replace { .. } => self.replace(manifest.unwrap_or_default(), seq),

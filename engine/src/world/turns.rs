@@ -104,7 +104,7 @@ impl Simulation {
         let cause = if is_background { last } else { self.fault_behind(last, &facts).or(last) };
         let facts = Rc::new(facts);
         let what = What::Reached { by: at, key: key.clone(), phase, facts: Rc::clone(&facts) };
-        let seq = self.trace.record(now, cause, is_background, what);
+        let seq = self.record(cause, is_background, what);
         let it = &mut self.loops[at.0 as usize];
         if let Some(turn) = it.active.at_mut(turn) {
             (turn.last, turn.phase, turn.is_background) = (seq, Some(phase), is_background);
@@ -151,7 +151,7 @@ impl Simulation {
                 self.loops[at.0 as usize].client.announce(now);
             }
             let cause = self.loops[at.0 as usize].active.at(turn).map(|turn| turn.last);
-            let seq = self.trace.record(now, cause, false, What::Announced { by: at, event: Rc::clone(&event) });
+            let seq = self.record(cause, false, What::Announced { by: at, event: Rc::clone(&event) });
             self.api.events.record(event, now, seq);
         }
     }
@@ -302,7 +302,7 @@ impl Simulation {
         let retry = it.queue.backoff(key, it.reconciler.backoff(key), now);
         let cause = turn.map(|turn| turn.last);
         let what = What::Failed { by: at, key: key.clone(), error, retry };
-        let seq = self.trace.record(now, cause, false, what);
+        let seq = self.record(cause, false, what);
         self.enqueue(at, key.clone(), retry, seq);
         self.work(at);
     }
