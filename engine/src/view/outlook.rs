@@ -93,7 +93,9 @@ pub fn outlook(simulation: &Simulation) -> Option<String> {
         }
         let faults = faults(simulation, node);
         let text = if node_class(node) == NodeClass::Unreachable {
-            left(simulation, node).map(|left| [name, " does not answer. ", &eviction(left)].concat())
+            // Between the condition and the taint, and where a whole zone is silent.
+            let next = left(simulation, node).map_or_else(|| "Its pods stay until it is tainted.".to_owned(), eviction);
+            Some([name, " does not answer. ", &next].concat())
         } else if faults.is_stopped || faults.is_cut {
             notice(simulation, node).map(|text| [name, how(faults), ". ", &text].concat())
         } else {
