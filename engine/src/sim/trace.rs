@@ -146,7 +146,7 @@ impl<P: Hash + Logged> Trace<P> {
 
     /// The oldest kept event that is not background.
     pub fn oldest_seq(&self) -> Seq {
-        self.kept.places.front().map_or(Seq(0), |(seq, _)| *seq)
+        self.kept.first().unwrap_or(Seq(0))
     }
 
     pub fn last_seq(&self) -> Seq {
