@@ -21,6 +21,7 @@ mod shortcuts;
 mod simple;
 mod splitter;
 mod stepper;
+mod stops;
 mod titlebar;
 mod toasts;
 mod transport;

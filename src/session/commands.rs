@@ -22,6 +22,7 @@ impl Session {
                 keep::add(core.sim());
             } else {
                 keep::all(core.sim());
+                self.close_chain();
                 self.past.forked.put(core.history.branch(core.history.current()).map(|it| it.name.clone()));
             }
             outcome
@@ -100,7 +101,7 @@ impl Session {
     pub fn select_first(self) {
         let first = self.with_core(|core| view::first_key(core.sim())).flatten();
         self.focus.selected.put(first);
-        self.focus.event.put(None);
+        self.focus.chain.put(None);
         self.refresh();
     }
 
