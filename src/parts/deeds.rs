@@ -2,7 +2,7 @@
 
 use crate::opening::Stage;
 use crate::platform;
-use crate::session::{LoopsView, Part, Session};
+use crate::session::{LoopsView, Part, Session, StepBy};
 use crate::ui::State;
 
 /// The dialogs over the page.
@@ -45,12 +45,28 @@ const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
     Deed { name, keys, place: "map", run: None }
 }
 
-pub static DEEDS: [Deed; 44] = [
+pub static DEEDS: [Deed; 55] = [
     anywhere("Play or pause", &[" ", "k"], |session, _| session.toggle()),
     anywhere("Pause", &["Escape"], |session, _| session.pause()),
-    anywhere("Next event", &["ArrowRight", "."], |session, _| session.step()),
-    anywhere("Next act of a loop", &["Shift+ArrowRight"], |session, _| session.step_to_act()),
+    anywhere("Next event", &["ArrowRight", "."], |session, _| session.step_on(StepBy::Event)),
+    anywhere("Previous event", &["ArrowLeft", ","], |session, _| session.step_back(StepBy::Event)),
+    anywhere("Next act of a loop", &["Shift+ArrowRight"], |session, _| session.step_on(StepBy::Act)),
+    anywhere("Previous act of a loop", &["Shift+ArrowLeft"], |session, _| session.step_back(StepBy::Act)),
+    anywhere("Next turn of a loop", &[], |session, _| session.step_on(StepBy::Turn)),
+    anywhere("Previous turn of a loop", &[], |session, _| session.step_back(StepBy::Turn)),
+    anywhere("Next write", &[], |session, _| session.step_on(StepBy::Write)),
+    anywhere("Previous write", &[], |session, _| session.step_back(StepBy::Write)),
+    anywhere("Next change of the selected object", &[">"], |session, _| session.step_on(StepBy::Selected)),
+    anywhere("Previous change of the selected object", &["<"], |session, _| session.step_back(StepBy::Selected)),
     anywhere("Skip to the next change", &[";"], |session, _| session.skip()),
+    anywhere("Stop when something happens", &["b"], |session, _| {
+        session.transport.stops_open.put(true);
+        platform::next_frame(|| platform::focus_by_id("stop-what"));
+    }),
+    anywhere("Stop when the selected object changes, or no longer", &[], |session, _| {
+        session.switch_stop_at_selected()
+    }),
+    anywhere("Back to before the links that were followed", &["Backspace"], |session, _| session.go_back()),
     anywhere("Slower", &["["], |session, _| session.shift_speed(false)),
     anywhere("Faster", &["]"], |session, _| session.shift_speed(true)),
     anywhere("Real gaps or even steps", &["s"], |session, _| session.switch_even()),

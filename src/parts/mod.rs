@@ -23,6 +23,7 @@ mod shortcuts;
 mod simple;
 mod splitter;
 mod stepper;
+mod stops;
 mod titlebar;
 mod toasts;
 mod transport;

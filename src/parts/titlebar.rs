@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use loopscope_engine::sim::sort_by;
-use loopscope_engine::view::{Convergence, PodClass, Summary};
+use loopscope_engine::view::{Asked, Convergence, PodClass, Summary};
 use web_sys::Event;
 
 use super::deeds::Sheets;
@@ -27,7 +27,6 @@ pub fn title_bar(sheets: Sheets) -> View {
 
 fn readout() -> View {
     let summary = session().board.summary;
-    let part = move |read: fn(&Summary) -> i32| summary.with(read).to_string();
     let is_off = move || summary.with(|it| it.difference() != 0);
     let wants = move || {
         summary.with(|it| {
@@ -38,14 +37,28 @@ fn readout() -> View {
     view! {
         <section class="readout" aria-label="Want and is">
             <dl class="ro">
-                <div><dt>{wants}</dt><dd>{move || part(|it| it.want)}</dd></div>
-                <div><dt>"ready now"</dt><dd>{move || part(|it| it.ready)}</dd></div>
+                <div><dt>{wants}</dt><dd>{number(|it| it.want, Asked::Wanted, "wanted")}</dd></div>
+                <div><dt>"ready now"</dt><dd>{number(|it| it.ready, Asked::Ready, "ready")}</dd></div>
                 <div class="ro-delta" class:is-off=is_off>
                     <dt>"difference"</dt><dd>{move || signed(summary.with(Summary::difference))}</dd>
                 </div>
             </dl>
             <div class="ro-state">{state()}{shapes()}</div>
         </section>
+    }
+}
+
+/// A number of the only workload, which says why when it is pressed; of many workloads just the number.
+fn number(read: fn(&Summary) -> i32, asked: Asked, word: &'static str) -> View {
+    let session = session();
+    let summary = session.board.summary;
+    let text = memo(move || summary.with(read).to_string());
+    let is_one = memo(move || {
+        !session.is_simple.get() && summary.with(|it| !it.subject.is_empty() && !it.subject.ends_with(" workloads"))
+    });
+    let ask = move |_| session.ask_first(&asked, ["Why are ", text.get_untracked().as_str(), " ", word, "?"].concat());
+    view! {
+        <button class="ask" type="button" title="Why? Shows what made it so" disabled={move || !is_one.get()} on:click=ask>{move || text.get()}</button>
     }
 }
 

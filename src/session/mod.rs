@@ -13,6 +13,9 @@ mod seek;
 mod share;
 mod show;
 mod state;
+mod steps;
+mod stops;
+mod why;
 
 pub use keep::kept_steps;
 pub use share::Export;
@@ -21,12 +24,16 @@ pub use state::{
     Base, Board, BranchRow, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Other, Part, Past,
     PodEntry, StepRow, Toast, Tone, Transport,
 };
+pub use steps::StepBy;
+pub use stops::Stop;
+pub use why::{Chain, Origin};
 
 use leptos::prelude::*;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::history::{BranchId, History};
+use loopscope_engine::sim::Seq;
 use loopscope_engine::view::{self, PodRow};
-use loopscope_engine::world::{Instant, Scenario, Simulation};
+use loopscope_engine::world::{Goal, Instant, Scenario, Simulation};
 
 use crate::platform::{Raf, set_view, view_is_simple, wall_ms};
 use branches::Beside;
@@ -83,6 +90,12 @@ fn first_speed() -> usize {
 struct Core {
     history: History,
     seeking: Option<Seeking>,
+    /// What play stops at, the event up to which it was looked for, and the one at which it was found.
+    watch: Option<Goal>,
+    watched: Seq,
+    stopped: Option<Seq>,
+    /// The world that one left by following a link into its past.
+    later: Option<Simulation>,
     beside: Option<Beside>,
     /// The branch whose commands are listed.
     steps_of: BranchId,
@@ -132,6 +145,7 @@ pub struct Session {
     pub is_simple: State<bool>,
     pub transport: Transport,
     pub past: Past,
+    pub stops: State<Vec<Stop>>,
     pub board: Board,
     pub focus: Focus,
     pub editor: Editor,
@@ -156,6 +170,10 @@ impl Session {
         let core = Core {
             history,
             seeking: None,
+            watch: None,
+            watched: Seq(0),
+            stopped: None,
+            later: None,
             beside: None,
             steps_of: BranchId(0),
             registry: Registry::default(),
@@ -185,6 +203,7 @@ impl Session {
             is_simple: State::new(view_is_simple()),
             transport: Transport::new(),
             past: Past::new(),
+            stops: State::new(Vec::new()),
             board: Board::new(),
             focus: Focus::new(selected),
             editor: Editor::new(text),

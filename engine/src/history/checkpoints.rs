@@ -92,6 +92,10 @@ impl Checkpoints {
         self.all.get(from).map(|it| &**it).filter(|it| it.trace().get(seq).is_some())
     }
 
+    pub fn newest_first(&self) -> impl Iterator<Item = &Simulation> {
+        self.all.iter().rev().map(|it| &**it)
+    }
+
     pub fn addresses(&self) -> impl Iterator<Item = *const Simulation> {
         self.all.iter().map(Rc::as_ptr)
     }

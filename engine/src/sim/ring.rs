@@ -92,6 +92,10 @@ impl Ring {
         Some((seq, chunk.log.read_from(place)))
     }
 
+    pub fn first(&self) -> Option<Seq> {
+        self.reader(0).map(|(seq, _)| seq)
+    }
+
     pub fn root(&self, index: usize) -> Option<Seq> {
         let (seq, mut from) = self.reader(index)?;
         Some(Seq(seq.0 - from.number()))

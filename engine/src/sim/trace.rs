@@ -144,6 +144,11 @@ impl<P: Hash + Logged> Trace<P> {
         self.kept.read(self.kept.len().checked_sub(1)?, false)
     }
 
+    /// The oldest kept event that is not background.
+    pub fn oldest_seq(&self) -> Seq {
+        self.kept.first().unwrap_or(Seq(0))
+    }
+
     pub fn last_seq(&self) -> Seq {
         Seq(self.last)
     }

@@ -31,7 +31,7 @@ mod words;
 mod workloads;
 mod yaml;
 
-pub use causes::{event, events, why};
+pub use causes::{event, events, subject, why};
 pub use code::{code_step, simple, telling_seq};
 pub use crowd::{Crowd, Dot, Flock, crowd, pod_row};
 pub use diff::{changes, dry_run, rebase};
