@@ -10,6 +10,7 @@ mod look;
 mod moves;
 mod play;
 mod seek;
+mod share;
 mod show;
 mod state;
 mod steps;
@@ -17,6 +18,7 @@ mod stops;
 mod why;
 
 pub use keep::kept_steps;
+pub use share::Export;
 pub use show::PAGE;
 pub use state::{
     Base, Board, BranchRow, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Other, Part, Past,
@@ -31,7 +33,7 @@ use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::history::{BranchId, History};
 use loopscope_engine::sim::Seq;
 use loopscope_engine::view::{self, PodRow};
-use loopscope_engine::world::{Goal, Scenario, Simulation};
+use loopscope_engine::world::{Goal, Instant, Scenario, Simulation};
 
 use crate::platform::{Raf, set_view, view_is_simple, wall_ms};
 use branches::Beside;
@@ -154,11 +156,17 @@ pub struct Session {
 
 impl Session {
     pub fn new(scenario: Scenario) -> Self {
-        let name = scenario.name.clone();
-        keep::begin(&name);
-        let history = History::new(scenario);
-        let text = history.simulation().manifest().to_owned();
-        let selected = view::first_key(history.simulation());
+        Self::of(History::new(scenario), None)
+    }
+
+    /// A world that has come somewhere already, and what of it to look at.
+    pub fn of(history: History, selected: Option<ObjectKey>) -> Self {
+        let sim = history.simulation();
+        let name = sim.scenario().name.clone();
+        keep::begin(sim);
+        let text = sim.manifest().to_owned();
+        let selected = selected.or_else(|| view::first_key(sim));
+        let is_started = history.simulation().instant() != Instant::default();
         let core = Core {
             history,
             seeking: None,
@@ -204,6 +212,7 @@ impl Session {
             curve: State::new(Curve::default()),
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
+        session.transport.started.put(is_started);
         session.refresh();
         session
     }
