@@ -4,7 +4,7 @@ use web_sys::HtmlDialogElement;
 
 use super::deeds::Sheets;
 use crate::opening::{Card, Stage, open_file, open_hash, stay, take_scenario, take_steps};
-use crate::session::{Session, session};
+use crate::session::Session;
 use crate::ui::{At, State, View, effect, memo, view};
 
 /// The progress of what is being opened, and what there is to say when it could not be.
