@@ -22,7 +22,9 @@ impl Session {
                 keep::add(core.sim());
             } else {
                 keep::all(core.sim());
-                self.close_chain();
+                core.later = None;
+                self.focus.chain.put(None);
+                self.focus.origin.put(None);
                 self.past.forked.put(core.history.branch(core.history.current()).map(|it| it.name.clone()));
             }
             outcome

@@ -92,6 +92,8 @@ struct Core {
     watch: Option<Goal>,
     watched: Seq,
     stopped: Option<Seq>,
+    /// The world that one left by following a link into its past.
+    later: Option<Simulation>,
     beside: Option<Beside>,
     /// The branch whose commands are listed.
     steps_of: BranchId,
@@ -163,6 +165,7 @@ impl Session {
             watch: None,
             watched: Seq(0),
             stopped: None,
+            later: None,
             beside: None,
             steps_of: BranchId(0),
             registry: Registry::default(),

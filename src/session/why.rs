@@ -20,6 +20,14 @@ pub struct Chain {
     pub effects: Option<Effects>,
 }
 
+impl Chain {
+    /// The event of which one asks what it led to: the link that was followed, else the last one.
+    pub fn subject(&self, followed: Option<u64>) -> u64 {
+        let is_link = |seq: &u64| self.links.iter().any(|it| it.seq == *seq);
+        followed.filter(is_link).unwrap_or(self.seq)
+    }
+}
+
 /// Where one came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
@@ -38,12 +46,11 @@ impl Session {
     /// Shows why an event happened.
     pub fn select_event(self, seq: u64) {
         let links = self.with_core(|core| view::why(core.history.keeping(Seq(seq)), seq)).unwrap_or_default();
-        self.show_chain(Chain {
-            seq,
-            title: ["Why event ", seq.to_string().as_str(), "?"].concat(),
-            links,
-            effects: None,
-        });
+        let title = match links.last().and_then(|it| it.number) {
+            Some(number) => ["Why event ", number.to_string().as_str(), "?"].concat(),
+            None => "Why this event?".to_owned(),
+        };
+        self.show_chain(Chain { seq, title, links, effects: None });
     }
 
     /// Shows why a value of an object is what it is.
@@ -93,7 +100,11 @@ impl Session {
         let Some(mut chain) = self.focus.chain.get_untracked() else { return };
         chain.effects = match chain.effects {
             Some(_) => None,
-            None => self.with_core(|core| view::led_to(core.sim(), chain.seq)),
+            None => {
+                let seq = chain.subject(self.focus.followed.get_untracked());
+                // The world that one came from knows more of what followed than an earlier one.
+                self.with_core(|core| view::led_to(core.later.as_ref().unwrap_or(core.sim()), seq))
+            }
         };
         self.focus.chain.put(Some(chain));
     }
@@ -102,8 +113,11 @@ impl Session {
     pub fn follow_link(self, seq: u64, title: String) {
         self.hold_chain(title);
         self.pause();
-        let from = self.with_core(|core| Origin { branch: core.history.current(), at: core.sim().instant() });
         if self.focus.origin.with_untracked(Option::is_none) {
+            let from = self.with_core(|core| {
+                core.later = Some(core.sim().clone());
+                Origin { branch: core.history.current(), at: core.sim().instant() }
+            });
             self.focus.origin.put(from);
         }
         self.focus.followed.put(Some(seq));
@@ -115,12 +129,18 @@ impl Session {
         let Some(origin) = self.focus.origin.get_untracked() else {
             return self.toast("You have not followed a link", Tone::Notice);
         };
-        self.focus.origin.put(None);
+        self.forget_origin();
         self.go(String::new(), |core| Some((origin.branch, core.history.way_to(origin.branch, origin.at)?)));
     }
 
     pub fn close_chain(self) {
         self.focus.chain.put(None);
+        self.forget_origin();
+    }
+
+    fn forget_origin(self) {
         self.focus.origin.put(None);
+        self.focus.followed.put(None);
+        self.with_core(|core| core.later = None);
     }
 }

@@ -107,11 +107,20 @@ fn led_to(title: Derived<String>) -> View {
         memo(move || session.focus.chain.with(|it: &Option<Chain>| it.as_ref().and_then(|it| it.effects.clone())));
     let is_open = move || effects.with(Option::is_some);
     let list = move || effects.with(|it| it.as_ref().map(|it| effects_view(it, title)));
+    // Of a link that was followed, its number; of the last one there is no need to say which.
+    let of = move || {
+        let followed = session.focus.followed.get();
+        let number = session.focus.chain.with(|it| {
+            let it = it.as_ref().filter(|it| it.subject(followed) != it.seq)?;
+            it.links.iter().find(|link| Some(link.seq) == followed)?.number
+        });
+        number.map_or_else(|| "it".to_owned(), |number| ["#", number.to_string().as_str()].concat())
+    };
     view! {
         <button
             class="btn btn-s" type="button" id="led-to-open" aria-controls="led-to" aria-expanded={move || yes(is_open())}
             on:click={move |_| session.switch_effects(title.get_untracked())}
-        >"What did it lead to?"</button>
+        >"What did " {of} " lead to?"</button>
         <div id="led-to" hidden={move || !is_open()}>{list}</div>
     }
 }
