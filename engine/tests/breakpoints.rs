@@ -73,6 +73,31 @@ fn steps_back_end_where_steps_forward_did() {
     }
 }
 
+#[test]
+fn the_last_event_of_a_kind_is_found_without_a_replay() {
+    let mut history = healed();
+    for goal in goals(history.simulation()) {
+        for ms in [9_500, 10_036, 20_047, 40_000] {
+            history.seek(Instant::end_of(Time(ms)));
+            let mut n_back = 0;
+            while let Some(seq) = history.last_event(&goal).filter(|_| n_back < 12) {
+                let replayed = history.last_met(&goal);
+                let mut way = history.way_to_event(seq).expect("a way");
+                while !way.run(usize::MAX) {}
+                history.arrive(history.current(), way);
+                let here = history.simulation().instant();
+                // A replay stops at commands as well.
+                assert!(
+                    here == replayed || history.simulation().journal().len() < replayed.commands as usize,
+                    "{goal:?}"
+                );
+                n_back += 1;
+            }
+            assert!(n_back > 0, "{goal:?} before {ms} ms");
+        }
+    }
+}
+
 /// What an event means, found out in another way than goals do.
 fn is_meant(simulation: &Simulation, event: &TraceEvent<What>, what: &str) -> bool {
     let row = view::event(simulation, event.seq.0).expect("it is kept");

@@ -229,6 +229,8 @@ fn a_text_that_is_refused_whole_is_no_manifest_that_was_applied() {
         let first = simulation.trace().last_seq();
         let outcome = simulation.dispatch(command);
         let row = view::event(&simulation, first.0 + 1).expect("the command");
+        let words = simulation.journal().last().map(|entry| entry.command.words());
+        assert_eq!(words.as_deref(), Some(row.text.0.as_str()), "the list of steps says the same");
         (row.text.plain(), outcome.is_ok())
     };
     let apply = |text: &str| Command::Apply { manifest: text.into() };

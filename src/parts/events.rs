@@ -27,7 +27,7 @@ pub fn events_pane() -> View {
     });
     let live = move || if session.transport.playing.get() { "off" } else { "polite" };
     let is_open = move || session.focus.pane.get() == Part::Events;
-    let selected = memo(move || session.focus.event.with(|event| event.as_ref().map(|(seq, _)| *seq)));
+    let selected = memo(move || session.focus.chain.with(|chain| chain.as_ref().map(|it| it.seq)));
     view! {
         <section class="pane pane-events" class:is-open=is_open aria-labelledby="h-ev">
             <div class="pane-h"><h2 class="h" id="h-ev">"Events"</h2><span class="sub">"press one to see why it happened"</span></div>

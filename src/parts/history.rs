@@ -101,7 +101,7 @@ fn facts(row: &BranchRow) -> String {
 fn step_row(row: StepRow) -> View {
     let session = session();
     let index = row.index;
-    let label = ["What if you had not: ", row.words.plain().as_str(), "? Begins a branch without it"].concat();
+    let label = ["What if not? A branch without: ", row.words.plain().as_str()].concat();
     view! {
         <li class:is-to-come={row.is_to_come}>
             <button class="to" type="button" tabindex="-1" on:click={move |_| session.go_to_step(index)}>

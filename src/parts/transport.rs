@@ -1,44 +1,59 @@
 use leptos::prelude::*;
 
+use super::stops::stops;
 use super::{branch_bar, timeline};
 use crate::atoms::{clock, icon, icon_when, yes};
-use crate::session::{EVEN, SPEEDS, session};
-use crate::ui::{View, memo, view, when};
+use crate::session::{EVEN, SPEEDS, StepBy, session};
+use crate::ui::{State, View, memo, view, when};
 
 /// Play, step, skip, speed, and where in time we are.
 pub fn transport_bar() -> View {
+    let open = session().transport.stops_open;
     view! {
         <section class="timeline" aria-label="Time">
-            <div class="transport">{transport_keys()}{time()}{speed()}{branch_bar()}{edge()}</div>
+            {when(move || open.get(), stops)}
+            <div class="transport">{transport_keys(open)}{time()}{speed()}{branch_bar()}{edge()}</div>
             {timeline()}
         </section>
     }
 }
 
-fn transport_keys() -> View {
+fn transport_keys(stops_open: State<bool>) -> View {
     let session = session();
+    let n_stops = move || session.stops.with(|all| all.iter().filter(|it| it.is_on).count());
+    let n_words = move || Some(n_stops()).filter(|n| *n > 0).map(|n| [" ", n.to_string().as_str()].concat());
     let playing = session.transport.playing;
     let name = move || if playing.get() { "Pause" } else { "Play" };
     let invites = move || !session.transport.started.get();
     view! {
-        <div class="keys" role="group" aria-label="Transport">
-            <button
-                class="btn btn-play" class:btn-main=invites type="button" title="Play or pause (Space)"
-                on:click={move |_| session.toggle()}
-            >{icon_when("i", playing, "#i-pause", "#i-play")}<span>{name}</span></button>
-            <button class="btn" type="button" title="Next event (→)" aria-label="Next event" on:click={move |_| session.step()}>
-                {icon("i", "#i-step")}<span aria-hidden="true">"Event"</span>
-            </button>
-            <button
-                class="btn" type="button" title="Next act of a loop (Shift+→)" aria-label="Next act"
-                on:click={move |_| session.step_to_act()}
-            >{icon("i", "#i-step-act")}<span aria-hidden="true">"Act"</span></button>
-            <button
-                class="btn" type="button" title="Skip to the next change of any object (;)" aria-label="Skip to next change"
-                on:click={move |_| session.skip()}
-            >{icon("i", "#i-skip")}<span aria-hidden="true">"Change"</span></button>
-        </div>
-    }
+            <div class="keys" role="group" aria-label="Transport">
+                <button
+                    class="btn btn-play" class:btn-main=invites type="button" title="Play or pause (Space)"
+                    on:click={move |_| session.toggle()}
+                >{icon_when("i", playing, "#i-pause", "#i-play")}<span>{name}</span></button>
+                <button
+                    class="btn" type="button" title="Previous event (←)" aria-label="Previous event"
+                    on:click={move |_| session.step_back(StepBy::Event)}
+                >{icon("i", "#i-back")}<span aria-hidden="true">"Back"</span></button>
+                <button
+                    class="btn" type="button" title="Next event (→)" aria-label="Next event"
+                    on:click={move |_| session.step_on(StepBy::Event)}
+                >
+    {icon("i", "#i-step")}<span aria-hidden="true">"Event"</span></button>
+                <button
+                    class="btn" type="button" title="Next act of a loop (Shift+→)" aria-label="Next act"
+                    on:click={move |_| session.step_on(StepBy::Act)}
+                >{icon("i", "#i-step-act")}<span aria-hidden="true">"Act"</span></button>
+                <button
+                    class="btn" type="button" title="Skip to the next change of any object (;)" aria-label="Skip to next change"
+                    on:click={move |_| session.skip()}
+                >{icon("i", "#i-skip")}<span aria-hidden="true">"Change"</span></button>
+                <button
+                    class="btn" type="button" id="stops-open" title="Steps of all kinds, and what to stop at (B)" aria-controls="stops"
+                    aria-expanded={move || yes(stops_open.get())} on:click={move |_| stops_open.put(!stops_open.get_untracked())}
+                >{icon("i", "#i-stop")}<span>"Stop when"</span>{n_words}</button>
+            </div>
+        }
 }
 
 /// Where in time we are, and how much of it the last step left out.

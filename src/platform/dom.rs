@@ -204,6 +204,20 @@ pub fn bring_up(selector: &str) {
     }
 }
 
+/// Selects all of a field's text.
+pub fn select_all(id: &str) {
+    let field = document().get_element_by_id(id).and_then(|it| it.dyn_into::<web_sys::HtmlInputElement>().ok());
+    if let Some(field) = field {
+        let _ = field.focus();
+        field.select();
+    }
+}
+
+/// The page's symbols, as text.
+pub fn sprite() -> String {
+    document().query_selector(".sprite").ok().flatten().map_or_else(String::new, |it| it.inner_html())
+}
+
 /// What is in a file, as text.
 pub async fn file_text(file: web_sys::File) -> Option<String> {
     wasm_bindgen_futures::JsFuture::from(file.text()).await.ok()?.as_string()

@@ -23,7 +23,7 @@ pub fn on_window_key(handler: impl Fn(Key) + 'static) {
         // Text fields undo and redo by themselves.
         let is_theirs = is_text_field(&event) && !(ctrl && key.eq_ignore_ascii_case("k"));
         let is_arrow = key.starts_with("Arrow");
-        if (event.alt_key() && !(is_arrow && !ctrl)) || event.default_prevented() || is_theirs {
+        if (event.alt_key() && (ctrl || !is_arrow)) || event.default_prevented() || is_theirs {
             return;
         }
         let with = match (ctrl, event.shift_key()) {

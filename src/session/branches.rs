@@ -5,7 +5,7 @@ use std::rc::Rc;
 use loopscope_engine::history::{Branch, BranchId, Replay};
 use loopscope_engine::sim::Time;
 use loopscope_engine::view;
-use loopscope_engine::world::{Instant, JournalEntry};
+use loopscope_engine::world::{Instant, JournalEntry, Sample, Simulation};
 
 use super::{BranchRow, Core, Other, Session, StepRow, Tone};
 use crate::platform::wall_ms;
@@ -14,6 +14,8 @@ use crate::platform::wall_ms;
 const BESIDE_EVERY_MS: f64 = 250.0;
 const BUDGET_MS: f64 = 4.0;
 const CHUNK: usize = 64;
+/// So much is shown before two branches part, in ms of virtual time.
+const LEAD_MS: u64 = 5_000;
 
 /// A branch that runs along.
 pub(super) struct Beside {
@@ -55,6 +57,24 @@ impl Core {
         self.steps_of = history.current();
     }
 
+    /// Where the current branch and another one went different ways.
+    fn parted_ms(&self, other: BranchId) -> u64 {
+        let line = |mut id: BranchId| {
+            let mut line = vec![(id, u64::MAX)];
+            while let Some((parent, at)) = self.history.branch(id).and_then(|it| it.parent) {
+                line.push((parent, at.at.0));
+                id = parent;
+            }
+            line
+        };
+        let (here, there) = (line(self.history.current()), line(other));
+        let met = here.iter().find_map(|(id, at)| {
+            let found = there.iter().position(|(other, _)| other == id)?;
+            Some((*at).min(there[found].1))
+        });
+        met.filter(|at| *at < u64::MAX).unwrap_or(0)
+    }
+
     /// Lets the branch that lies beside the current one go to the same time.
     pub(super) fn show_beside(&mut self, session: Session, wall: f64, playing: bool) {
         let past = &session.past;
@@ -83,10 +103,25 @@ impl Core {
             let title = past
                 .branches
                 .with_untracked(|all| all.iter().find(|it| it.id == id).map_or_else(String::new, BranchRow::title));
-            past.other.put(Some(Other { title, summary: view::summary(sim), map: view::map(sim, session.look()) }));
+            let (from_ms, to_ms) = (self.parted_ms(id).saturating_sub(LEAD_MS), to.at.0);
+            let curve = |sim: &Simulation| steps_from(sim.recorded().samples(), from_ms);
+            past.other.put(Some(Other {
+                title,
+                summary: view::summary(sim),
+                map: view::map(sim, session.look()),
+                from_ms,
+                to_ms,
+                curves: [curve(self.sim()), curve(sim)],
+            }));
         }
         self.beside = Some(beside);
     }
+}
+
+/// From the step on that holds at a time.
+fn steps_from(all: &[Sample], from_ms: u64) -> Vec<Sample> {
+    let first = all.iter().rposition(|it| it.at.0 <= from_ms).unwrap_or(0);
+    all[first..].to_vec()
 }
 
 fn are_of(rows: &[StepRow], n: usize, n_done: usize) -> bool {

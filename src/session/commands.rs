@@ -22,6 +22,9 @@ impl Session {
                 keep::add(core.sim());
             } else {
                 keep::all(core.sim());
+                core.later = None;
+                self.focus.chain.put(None);
+                self.focus.origin.put(None);
                 self.past.forked.put(core.history.branch(core.history.current()).map(|it| it.name.clone()));
             }
             outcome
@@ -100,7 +103,7 @@ impl Session {
     pub fn select_first(self) {
         let first = self.with_core(|core| view::first_key(core.sim())).flatten();
         self.focus.selected.put(first);
-        self.focus.event.put(None);
+        self.focus.chain.put(None);
         self.refresh();
     }
 

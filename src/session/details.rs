@@ -90,19 +90,8 @@ impl Session {
     pub fn select(self, key: ObjectKey) {
         self.transport.follow.put(false);
         self.focus.selected.put(Some(key));
-        self.focus.event.put(None);
+        self.focus.chain.put(None);
         self.refresh();
-        self.show_inspector();
-    }
-
-    /// Shows why an event happened.
-    pub fn select_event(self, seq: u64) {
-        self.transport.follow.put(false);
-        let links = self.with_core(|core| view::why(core.sim(), seq)).unwrap_or_default();
-        self.focus.event.put(Some((seq, links)));
-        if self.focus.tab.get_untracked() == InspectTab::Yaml {
-            self.focus.tab.put(InspectTab::Compare);
-        }
         self.show_inspector();
     }
 
@@ -117,12 +106,8 @@ impl Session {
         self.refresh();
     }
 
-    pub fn close_event(self) {
-        self.focus.event.put(None);
-    }
-
     /// On a narrow screen the inspector is behind a tab.
-    fn show_inspector(self) {
+    pub(super) fn show_inspector(self) {
         if is_shown(".jump") {
             self.focus.part.put(Part::Inspect);
         }

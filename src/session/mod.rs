@@ -10,23 +10,32 @@ mod look;
 mod moves;
 mod play;
 mod seek;
+mod share;
 mod show;
 mod state;
+mod steps;
+mod stops;
 mod timeline;
+mod why;
 
 pub use keep::kept_steps;
+pub use share::Export;
 pub use show::PAGE;
 pub use state::{
     Base, Board, BranchRow, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Other, Part, Past, PodEntry,
     StepRow, Toast, Tone, Transport,
 };
+pub use steps::StepBy;
+pub use stops::Stop;
 pub use timeline::Lanes;
+pub use why::{Chain, Origin};
 
 use leptos::prelude::*;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::history::{BranchId, History};
+use loopscope_engine::sim::Seq;
 use loopscope_engine::view::{self, PodRow};
-use loopscope_engine::world::{Scenario, Simulation};
+use loopscope_engine::world::{Goal, Instant, Scenario, Simulation};
 
 use crate::platform::{Raf, set_view, view_is_simple, wall_ms};
 use branches::Beside;
@@ -83,6 +92,12 @@ fn first_speed() -> usize {
 struct Core {
     history: History,
     seeking: Option<Seeking>,
+    /// What play stops at, the event up to which it was looked for, and the one at which it was found.
+    watch: Option<Goal>,
+    watched: Seq,
+    stopped: Option<Seq>,
+    /// The world that one left by following a link into its past.
+    later: Option<Simulation>,
     beside: Option<Beside>,
     /// The branch whose commands are listed.
     steps_of: BranchId,
@@ -134,6 +149,7 @@ pub struct Session {
     pub is_simple: State<bool>,
     pub transport: Transport,
     pub past: Past,
+    pub stops: State<Vec<Stop>>,
     pub board: Board,
     pub focus: Focus,
     pub editor: Editor,
@@ -144,14 +160,24 @@ pub struct Session {
 
 impl Session {
     pub fn new(scenario: Scenario) -> Self {
-        let name = scenario.name.clone();
-        keep::begin(&name);
-        let history = History::new(scenario);
-        let text = history.simulation().manifest().to_owned();
-        let selected = view::first_key(history.simulation());
+        Self::of(History::new(scenario), None)
+    }
+
+    /// A world that has come somewhere already, and what of it to look at.
+    pub fn of(history: History, selected: Option<ObjectKey>) -> Self {
+        let sim = history.simulation();
+        let name = sim.scenario().name.clone();
+        keep::begin(sim);
+        let text = sim.manifest().to_owned();
+        let selected = selected.or_else(|| view::first_key(sim));
+        let is_started = history.simulation().instant() != Instant::default();
         let core = Core {
             history,
             seeking: None,
+            watch: None,
+            watched: Seq(0),
+            stopped: None,
+            later: None,
             beside: None,
             steps_of: BranchId(0),
             registry: Registry::default(),
@@ -182,6 +208,7 @@ impl Session {
             is_simple: State::new(view_is_simple()),
             transport: Transport::new(),
             past: Past::new(),
+            stops: State::new(Vec::new()),
             board: Board::new(),
             focus: Focus::new(selected),
             editor: Editor::new(text),
@@ -190,6 +217,7 @@ impl Session {
             lanes: Lanes::new(),
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
+        session.transport.started.put(is_started);
         session.refresh();
         session
     }

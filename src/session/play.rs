@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use loopscope_engine::sim::{Millis, Time};
 use loopscope_engine::view;
-use loopscope_engine::world::Goal;
+use loopscope_engine::world::{Goal, Ran};
 
 use super::{Core, EVEN, LoopsView, Pace, READABLE, READABLE_STEPS, SPEEDS, Session, Tone};
 use crate::platform::{choose, wall_ms};
@@ -11,16 +11,16 @@ const BUDGET_MS: f64 = 4.0;
 /// Events between two looks at the clock.
 const CHUNK: usize = 32;
 /// So much virtual time is searched for the next event or change.
-const PATIENCE: Millis = Millis(900_000);
+pub(super) const PATIENCE: Millis = Millis(900_000);
 /// A phase of the simple view's loop that is worth a longer look stays for the time of so many events.
 const LINGER: f64 = 19.0;
 /// What is said when that much time passed for nothing.
 const NOTHING: &str = "15 min went by: ";
 /// A step that leaves out less than this is not worth a word.
 const LEAP: Millis = Millis(1_000);
-const NO_CHANGE: &str = "nothing changed but heartbeats";
-const NO_ACT: &str = "no loop acted";
-const NO_STEP: &str = "this loop took no step";
+pub(super) const NO_CHANGE: &str = "nothing changed but heartbeats";
+pub(super) const NO_ACT: &str = "no loop acted";
+pub(super) const NO_STEP: &str = "this loop took no step";
 /// So much longer an even step stays that left out more, in wall ms.
 const LEAP_STAYS_MS: f64 = 2_000.0;
 /// The factor is measured over this much wall time.
@@ -64,7 +64,7 @@ impl Core {
             return Went::Well;
         }
         let began = wall_ms();
-        while !self.history.run_until(until, CHUNK) {
+        while self.run(until, CHUNK) == Ran::OnTheWay {
             if wall_ms() - began > BUDGET_MS {
                 return Went::Behind;
             }
@@ -75,7 +75,7 @@ impl Core {
     fn even_step(&mut self, to_act: bool) -> Went {
         self.waited = 0.0;
         let from = self.sim().now();
-        let happened = self.history.step(if to_act { &Goal::Act } else { &Goal::Event }, PATIENCE);
+        let happened = self.step_to(if to_act { &Goal::Act } else { &Goal::Event });
         if !happened {
             return Went::Nowhere;
         }
@@ -109,7 +109,7 @@ impl Core {
         session.board.open_loop.put(Some(of));
         if self.sim().api().objects().get(&key).is_some() {
             session.focus.selected.put(Some(key));
-            session.focus.event.put(None);
+            session.focus.chain.put(None);
         }
     }
 
@@ -119,7 +119,7 @@ impl Core {
         while self.credit > 0.0 {
             let before = self.sim().trace().visible_count();
             let phase = linger.then(|| view::telling_seq(self.sim()));
-            if self.history.run_until(until, 1) {
+            if self.run(until, 1) != Ran::OnTheWay {
                 return;
             }
             self.credit -= (self.sim().trace().visible_count() - before) as f64;
@@ -168,6 +168,7 @@ impl Session {
             self.pause();
             self.toast([NOTHING, NO_CHANGE].concat(), Tone::Notice);
         }
+        self.stop_if_met();
         went.is_some()
     }
 
@@ -178,7 +179,10 @@ impl Session {
         self.transport.started.put(true);
         self.transport.playing.set(true);
         self.transport.leap.put(String::new());
-        self.with_core(|core| (core.last_wall, core.measured, core.waited) = (None, None, f64::MAX));
+        self.with_core(|core| {
+            (core.last_wall, core.measured, core.waited) = (None, None, f64::MAX);
+            core.watched = core.sim().trace().last_seq();
+        });
         self.start_frames();
     }
 
@@ -208,10 +212,11 @@ impl Session {
     }
 
     /// Pauses and moves on by `step`, which says whether anything happened.
-    fn step_with(self, idle: &'static str, step: impl FnOnce(&mut Core) -> bool) {
+    pub(super) fn step_with(self, idle: &'static str, step: impl FnOnce(&mut Core) -> bool) {
         self.pause();
         self.move_with(idle, step);
         self.settle();
+        self.stop_if_met();
     }
 
     fn move_with(self, idle: &'static str, step: impl FnOnce(&mut Core) -> bool) {
@@ -228,25 +233,16 @@ impl Session {
         }
     }
 
-    /// To the next event.
-    pub fn step(self) {
-        self.step_with(NO_CHANGE, |core| core.history.step(&Goal::Event, PATIENCE));
-    }
-
-    /// To the next request of a loop; where one loop's code is shown, to the next step that this takes.
-    pub fn step_to_act(self) {
-        let is_code = self.is_simple.get_untracked();
-        self.step_with(if is_code { NO_STEP } else { NO_ACT }, |core| {
-            let goal = if is_code { view::code_step(core.sim()) } else { Goal::Act };
-            core.history.step(&goal, PATIENCE)
-        });
-    }
-
     /// To the next change of any object, however long that takes. Playing goes on.
     pub fn skip(self) {
         let was_playing = self.transport.playing.get_untracked();
-        self.move_with(NO_CHANGE, |core| core.history.step(&Goal::Write, PATIENCE));
-        if was_playing { self.refresh() } else { self.settle() }
+        self.move_with(NO_CHANGE, |core| core.step_to(&Goal::Write));
+        if was_playing {
+            self.refresh()
+        } else {
+            self.settle()
+        }
+        self.stop_if_met();
     }
 
     pub fn set_speed(self, index: usize) {

@@ -64,6 +64,10 @@ impl Session {
                     return None;
                 }
             }
+            if core.history.current() != seeking.branch {
+                // Its events are others.
+                self.focus.chain.put(None);
+            }
             core.history.arrive(seeking.branch, seeking.replay);
             keep::all(core.sim());
             (core.last_wall, core.measured, core.credit) = (None, None, 0.0);

@@ -2,11 +2,13 @@ use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::history::BranchId;
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
-    CauseLink, Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine,
-    ObjectDiff, Phrase, Picture, PodRow, SimpleView, StoreView, Summary,
+    Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, ObjectDiff,
+    Phrase, Picture, PodRow, SimpleView, StoreView, Summary,
 };
+use loopscope_engine::world::Sample as Step;
 
 use super::look::is_chosen;
+use super::why::{Chain, Origin};
 use crate::ui::{SharedState, State};
 
 /// A pod in a list: the list changes with membership, the row with the pod.
@@ -72,6 +74,8 @@ pub struct Transport {
     pub leap: State<String>,
     /// Loop and object of the newest act are selected.
     pub follow: State<bool>,
+    /// The steps of all kinds and the stops are shown.
+    pub stops_open: State<bool>,
 }
 
 /// How the loops are shown.
@@ -129,6 +133,11 @@ pub struct Other {
     pub title: String,
     pub summary: Summary,
     pub map: MapView,
+    /// From shortly before the two parted to what is shown, in ms of virtual time.
+    pub from_ms: u64,
+    pub to_ms: u64,
+    /// Want and is of both, the current branch first.
+    pub curves: [Vec<Step>; 2],
 }
 
 /// Something that a person did in the current branch.
@@ -155,6 +164,8 @@ pub struct Past {
     /// The branch that is laid beside the current one, and what it has at the same time.
     pub beside: State<Option<BranchId>>,
     pub other: State<Option<Other>>,
+    /// What was done before the page was reloaded: `12 steps, up to 02:15.000`.
+    pub offer: State<Option<String>>,
     /// A branch that has just begun because of an act in the past.
     pub(super) forked: State<Option<String>>,
 }
@@ -169,6 +180,7 @@ impl Past {
             steps: State::new(Vec::new()),
             beside: State::new(None),
             other: State::new(None),
+            offer: State::new(None),
             forked: State::new(None),
         }
     }
@@ -186,6 +198,7 @@ impl Transport {
             factor: State::new(String::new()),
             leap: State::new(String::new()),
             follow: State::new(false),
+            stops_open: State::new(false),
         }
     }
 }
@@ -346,8 +359,12 @@ pub struct Focus {
     pub base: State<Option<Base>>,
     /// The YAML of `base` as it is being changed.
     pub draft: Editor,
-    /// The event whose causes are shown, with them.
-    pub event: State<Option<(u64, Vec<CauseLink>)>>,
+    /// What is asked about in particular, with its causes; else those of the inspected object are shown.
+    pub chain: State<Option<Chain>>,
+    /// Where one was before following links of a chain.
+    pub origin: State<Option<Origin>>,
+    /// The link that was followed last.
+    pub followed: State<Option<u64>>,
     /// The newest events, oldest first.
     pub events: State<Vec<EventRow>>,
     pub part: State<Part>,
@@ -365,7 +382,9 @@ impl Focus {
             managed: State::new(false),
             base: State::new(None),
             draft: Editor::new(String::new()),
-            event: State::new(None),
+            chain: State::new(None),
+            origin: State::new(None),
+            followed: State::new(None),
             events: State::new(Vec::new()),
             part: State::new(Part::Map),
             pane: State::new(Part::Manifest),

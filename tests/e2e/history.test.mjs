@@ -46,6 +46,8 @@ labTest('undo rewinds to before the deed, redo brings it back, and acting instea
   await page.getByRole('button', { name: 'Compare with Branch A' }).click();
   const beside = page.getByRole('region', { name: 'Branch A' });
   await beside.getByText('web wants 3, ready 3').waitFor();
+  const curves = await beside.getByRole('img', { name: /^Ready pods: here 3 ready, at least 2; Branch A 3 ready, at least 2$/ }).locator('path').evaluateAll((paths) => paths.map((it) => it.getAttribute('d')));
+  assert.deepEqual(curves.map((it) => it.startsWith('M')), [true, true, true], 'want, here and there');
   const there = (await beside.innerText()).replaceAll('\n', ' ');
   assert.ok(!there.includes(deleted.slice(-5)), there);
   for (const name of healed) assert.ok(there.includes(name.slice(-5)), `${name} in ${there}`);
@@ -61,11 +63,13 @@ labTest('what if I had not: a step is left out in a branch of its own', async ({
   await deleteFirst(lab);
   await lab.converge();
   assert.equal(await steps(page).count(), 1);
-  await page.getByRole('button', { name: /^What if you had not: deleted pod/ }).click();
+  await page.getByRole('button', { name: /^What if not\? A branch without: deleted pod/ }).click();
   await lab.message(/had you not deleted pod/).waitFor();
   assert.deepEqual((await lab.podNames()).sort(), before.sort());
   await page.getByText('You have not done anything yet. What you do is kept here').waitFor();
-  await page.getByRole('region', { name: 'Branch A' }).waitFor();
+  const curves = page.getByRole('region', { name: 'Branch A' }).getByRole('img', { name: /here 3 ready, at least 3; Branch A 3 ready, at least 2/ });
+  const [, here, there] = await curves.locator('path').evaluateAll((paths) => paths.map((it) => it.getAttribute('d')));
+  assert.notEqual(here, there, 'only there a pod was missing for a while');
 
   await page.getByRole('button', { name: 'Rename Branch B' }).click();
   await page.getByRole('textbox', { name: 'New name of Branch B' }).fill('untouched');

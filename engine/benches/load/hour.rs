@@ -35,7 +35,7 @@ pub fn hour() -> History {
     let step = |at: u64, command: Command| Rc::new(JournalEntry { at: Time(at * 1_000), nth: None, command });
     let mut steps = vec![step(0, Command::Apply { manifest: manifest() })];
     steps.extend(DEEDS.map(|(at, text)| step(at, text.parse().expect("a command"))));
-    History::with_steps(Scenario::with_nodes(1, NODES, "8", "32Gi"), steps)
+    History::of(Scenario::with_nodes(1, NODES, "8", "32Gi"), steps, Instant::default())
 }
 
 pub fn play(history: &mut History) {

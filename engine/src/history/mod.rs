@@ -293,6 +293,33 @@ impl History {
         if is_kept { &self.live } else { earlier().unwrap_or(&self.live) }
     }
 
+    /// The newest event of an earlier instant that meets a goal; where [`History::last_met`] would replay, this only looks
+    /// at what is kept, here and in checkpoints. Nothing where there is none.
+    pub fn last_event(&self, goal: &Goal) -> Option<Seq> {
+        let newest = |world: &Simulation, until: Seq| {
+            world.trace().events().rev().find(|it| it.seq <= until && goal.is_met(it)).map(|it| it.seq)
+        };
+        let mut until = self.live.earlier();
+        if let Some(found) = newest(&self.live, until) {
+            return Some(found);
+        }
+        let mut oldest = self.live.trace().oldest_seq();
+        for world in self.branch(self.current)?.checkpoints.newest_first() {
+            if oldest.0 <= 1 {
+                return None;
+            }
+            // One that keeps something older, without a gap between.
+            until = until.min(Seq(oldest.0 - 1));
+            if world.trace().last_seq() >= until && world.trace().oldest_seq() < oldest {
+                if let Some(found) = newest(world, until) {
+                    return Some(found);
+                }
+                oldest = world.trace().oldest_seq();
+            }
+        }
+        None
+    }
+
     /// Back to just before the last command; the branch keeps it. Returns the command.
     pub fn undo(&mut self) -> Option<Rc<JournalEntry>> {
         let last = self.live.journal().last().cloned()?;

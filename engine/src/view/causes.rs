@@ -2,6 +2,7 @@
 
 use super::words::{as_cause, describe};
 use super::{CauseLink, EventRow};
+use crate::api::ObjectKey;
 use crate::client::{TurnPhase, What};
 use crate::sim::{Seq, Time, TraceEvent};
 use crate::world::Simulation;
@@ -35,6 +36,20 @@ pub fn events(simulation: &Simulation, newest: usize) -> Vec<EventRow> {
 /// One event, while it is kept.
 pub fn event(simulation: &Simulation, seq: u64) -> Option<EventRow> {
     simulation.trace().get(Seq(seq)).map(|event| row(simulation, &event))
+}
+
+/// The object that an event is about, whether or not it is still there.
+pub fn subject(simulation: &Simulation, seq: u64) -> Option<ObjectKey> {
+    match simulation.trace().get(Seq(seq))?.what {
+        What::Told { key, .. }
+        | What::Reached { key, .. }
+        | What::Wrote { key, .. }
+        | What::Refused { key, .. }
+        | What::Failed { key, .. } => Some(key),
+        What::Happened { pod, .. } => Some(pod),
+        What::Announced { event, .. } => Some(event.about.clone()),
+        What::Began | What::Commanded(_) | What::Ticked(_) | What::Resynced => None,
+    }
 }
 
 /// Events between a request and what its sender made of the answer that are looked at.

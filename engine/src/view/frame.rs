@@ -64,6 +64,9 @@ pub fn summary(simulation: &Simulation) -> Summary {
     Summary { subject, want, ready, convergence, stuck, slots, more_slots }
 }
 
+/// Where a pod is on the map: those without a node last, by the node's order, by name.
+type Place<'a> = (bool, (&'a str, u64, &'a str), &'a str);
+
 /// The pods of all workloads.
 #[derive(Default)]
 struct Count<'a> {
@@ -71,7 +74,7 @@ struct Count<'a> {
     /// More than are shown one by one: what these are is not asked.
     n_others: usize,
     /// The first of them, with their places on the map.
-    shown: Vec<((bool, (&'a str, u64, &'a str), &'a str), PodClass)>,
+    shown: Vec<(Place<'a>, PodClass)>,
 }
 
 impl<'a> Count<'a> {

@@ -162,11 +162,12 @@ fn chips(simulation: &Simulation, it: &Loop) -> (Vec<Chip>, usize) {
     let mut delayed: Vec<(&ObjectKey, Time)> = it.queue.delayed().filter(|(key, _)| !it.queue.holds(key)).collect();
     sort_by(&mut delayed, |a, b| a.1.cmp(&b.1));
     let n = it.active.len() + it.queue.waiting().count() + delayed.len();
-    let delayed = delayed.iter().take(MAX_CHIPS).map(|(key, at)| delayed_chip(simulation, it, key, *at));
+    // One of them, so that there is room for its name and its time.
+    let delayed = delayed.iter().take(1).map(|(key, at)| delayed_chip(simulation, it, key, *at));
     let mut all: Vec<Chip> = running.chain(waiting).chain(delayed).take(MAX_CHIPS).collect();
     let hidden = it.active.keys().filter(|key| !is_heartbeat(key)).count();
-    let more = (n - hidden).saturating_sub(MAX_CHIPS);
     all.truncate(MAX_CHIPS);
+    let more = (n - hidden).saturating_sub(all.len());
     (all, more)
 }
 

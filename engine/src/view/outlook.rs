@@ -81,6 +81,15 @@ fn left(simulation: &Simulation, node: &Node) -> Option<i64> {
     Some((taint.time_added?.0 + seconds - simulation.wall().0).max(0))
 }
 
+/// Between the condition and the taint that follows from it, unless no node answers: then there is no taint.
+fn about_to_be_tainted(simulation: &Simulation, node: &Node) -> Option<String> {
+    let mut nodes = simulation.api().objects().of_kind(Kind::Node).filter_map(Object::as_node);
+    let is_next = nodes.any(|it| node_class(it) != NodeClass::Unreachable)
+        && !node.spec.taints.iter().any(|taint| taint.effect == "NoExecute");
+    let limit = limit(simulation, node).filter(|_| is_next)?;
+    Some(["It is about to be tainted; its pods are evicted ", &limit.to_string(), " s after that."].concat())
+}
+
 /// What one waits for while nothing seems to happen: the silence of a node to be noticed, or its pods to be evicted. Of
 /// several nodes the first.
 pub fn outlook(simulation: &Simulation) -> Option<String> {
@@ -93,7 +102,11 @@ pub fn outlook(simulation: &Simulation) -> Option<String> {
         }
         let faults = faults(simulation, node);
         let text = if node_class(node) == NodeClass::Unreachable {
-            left(simulation, node).map(|left| [name, " does not answer. ", &eviction(left)].concat())
+            let next = match left(simulation, node) {
+                Some(left) => Some(eviction(left)),
+                None => about_to_be_tainted(simulation, node),
+            };
+            next.map(|next| [name, " does not answer. ", &next].concat())
         } else if faults.is_stopped || faults.is_cut {
             notice(simulation, node).map(|text| [name, how(faults), ". ", &text].concat())
         } else {

@@ -34,7 +34,7 @@ pub fn source(simulation: &Simulation, key: &ObjectKey, asked: &Asked) -> Option
         return newest_bound(simulation, key).or_else(|| simulation.creation(key));
     }
     let (keys, fields) = meant(simulation, key, asked);
-    let is_it = |it: &Changed| fields.iter().any(|field| *field == it.field);
+    let is_it = |it: &Changed| fields.contains(&it.field);
     let found = simulation.trace().events().rev().find(|event| match &event.what {
         What::Wrote { key, changed, effect, .. } if keys.contains(key) => {
             // Without fields of its own any change is meant, and a slice that came or went is one of its Service.

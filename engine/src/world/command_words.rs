@@ -19,7 +19,7 @@ impl Command {
 
     fn note(&self) -> Note {
         let manifest = self.manifest().filter(|it| it.len() <= MOST_OF_A_MANIFEST).map(manifest::read);
-        describe(self, manifest.as_ref())
+        describe_with(self, manifest.as_ref())
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Simulation {
     pub(super) queue: EventQueue<Happening>,
     /// What has happened at just this time.
     nth: u32,
+    /// The newest trace event before the last thing that happened or was commanded.
+    earlier: Seq,
     pub(super) random: Random,
     pub(super) trace: Trace<What>,
     pub(super) api: ApiServer,
@@ -78,6 +80,7 @@ impl Simulation {
             scenario: Rc::new(scenario),
             queue: EventQueue::default(),
             nth: 0,
+            earlier: Seq(0),
             trace: Trace::default(),
             api: ApiServer::new(),
             processes: Vec::new(),
@@ -175,6 +178,11 @@ impl Simulation {
         Instant { at: self.now(), commands: self.journal.len() as u32, nth: self.nth }
     }
 
+    /// The newest trace event of an earlier instant than this one.
+    pub fn earlier(&self) -> Seq {
+        self.earlier
+    }
+
     /// Runs until everything up to a time has happened, or until so much has happened. Returns whether the time was
     /// reached.
     pub fn run_until(&mut self, until: Time, max_events: usize) -> bool {
@@ -188,6 +196,7 @@ impl Simulation {
                 if self.now() < to.at {
                     self.queue.advance_to(to.at);
                     self.nth = 0;
+                    self.earlier = self.trace.last_seq();
                 }
                 return true;
             }
@@ -241,6 +250,7 @@ impl Simulation {
     }
 
     fn happen(&mut self) {
+        self.earlier = self.trace.last_seq();
         let before = self.now();
         let happening = self.queue.pop();
         self.nth = if self.now() == before { self.nth + 1 } else { 1 };
@@ -353,6 +363,7 @@ impl Simulation {
 
     /// Does what a person asked for, now. The person's own request takes no time.
     pub fn dispatch(&mut self, command: Command) -> Outcome {
+        self.earlier = self.trace.last_seq();
         let manifest = command.manifest().map(manifest::read);
         let words = describe_with(&command, manifest.as_ref());
         let nth = (self.queue.next_at() == Some(self.now())).then_some(self.nth);

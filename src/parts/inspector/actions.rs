@@ -1,11 +1,11 @@
 use leptos::prelude::event_target_value;
 use loopscope_engine::api::{Kind, ObjectKey};
 use loopscope_engine::view::{BEHAVIORS, Edit, Inspection, NodeFaults, Program, RunningContainer, behavior};
-use loopscope_engine::world::{Command, Subject};
+use loopscope_engine::world::{Command, Goal, Subject};
 
 use super::part;
-use crate::atoms::icon;
-use crate::session::session;
+use crate::atoms::{icon, yes};
+use crate::session::{Stop, session};
 use crate::ui::{View, view};
 
 #[derive(Clone, PartialEq)]
@@ -114,10 +114,26 @@ pub fn actions() -> View {
         all.into_iter().map(button).collect::<View>()
     };
     view! {
-        <div class="insp-acts" role="group" aria-label="Actions">{buttons}{other_objects()}</div>
+        <div class="insp-acts" role="group" aria-label="Actions">{buttons}{stop_switch()}{other_objects()}</div>
         <ul class="insp-sec programs" hidden={move || programs.with(Vec::is_empty)}>
             {move || programs.with(|all| all.iter().map(program).collect::<View>())}
         </ul>
+    }
+}
+
+/// Whether play stops when the object changes.
+fn stop_switch() -> View {
+    let session = session();
+    let is_on = move || {
+        let key = session.focus.selected.get();
+        let is_it = |it: &Stop| it.is_on && matches!((&it.goal, &key), (Goal::Change(it), Some(key)) if it == key);
+        session.stops.with(|all| all.iter().any(is_it))
+    };
+    view! {
+        <button
+            class="btn btn-s stop-switch" type="button" title="Play stops when it changes" aria-pressed={move || yes(is_on())}
+            on:click={move |_| session.switch_stop_at_selected()}
+        >{icon("i i12", "#i-stop")}"Stop when it changes"</button>
     }
 }
 
