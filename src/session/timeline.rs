@@ -163,11 +163,13 @@ impl Session {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "wasm32"))]
 mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
     use super::whole;
 
-    #[test]
+    #[wasm_bindgen_test]
     fn the_axis_has_room_ahead_and_seldom_changes() {
         let all: Vec<u64> = (0..4_000).map(|second| whole(second * 1_000)).collect();
         assert!(all.iter().enumerate().all(|(second, to)| *to > second as u64 * 1_000));
