@@ -1,0 +1,18 @@
+import { launchBrowser, openPage, startServer, workspace } from './harness.mjs';
+const server = await startServer('/'); const browser = await launchBrowser();
+const { page, lab, context, problems } = await openPage(browser, server.url + workspace, { viewport: { width: 1440, height: 900 } });
+await lab.ready(); await lab.converge();
+await lab.pods().first().click(); await lab.button('Delete pod').click(); await lab.converge();
+const dump = async () => console.log(await lab.sidewaysOverflow(), await page.evaluate(() => [...document.querySelectorAll('body *')].filter((it) => it.getBoundingClientRect().right > innerWidth + 1 && it.getClientRects().length).map((it) => it.tagName + '.' + it.className + '#' + it.id + ' ' + Math.round(it.getBoundingClientRect().right)).slice(0, 12)));
+await dump();
+await lab.pods().last().click(); await dump();
+const links = page.locator('ol.why li');
+await links.first().getByRole('button').click(); await dump();
+await page.getByRole('button', { name: /^What did/ }).click(); await dump();
+await page.getByRole('button', { name: /^Stop when/ }).first().click(); await dump();
+console.log(await lab.pods().evaluateAll((all) => all.map((it) => it.ariaLabel + ' | ' + it.innerText)));
+await page.keyboard.press('Escape');
+await page.getByRole('button', { name: 'Next event', exact: true }).click();
+await page.getByRole('tab', { name: 'Conditions' }).click();
+await dump();
+await context.close(); await browser.close(); await server.stop();

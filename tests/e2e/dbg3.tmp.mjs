@@ -1,0 +1,15 @@
+import { launchBrowser, openPage, startServer, workspace } from './harness.mjs';
+import { readFileSync } from 'node:fs';
+const axe = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const server = await startServer('/'); const browser = await launchBrowser();
+const { page, lab, context } = await openPage(browser, server.url + workspace, { viewport: { width: 1440, height: 900 } });
+await lab.ready(); await lab.converge();
+const run = async () => console.log(await page.evaluate(async () => { const { violations } = await globalThis.axe.run(':root', { resultTypes: ['violations'] }); return violations.flatMap(({ id, tags, nodes }) => nodes.map((it) => `${id}: ${tags} ${it.target.join(' ')} ${it.html.slice(0, 200)} ${JSON.stringify(it.any)}`)); }));
+await page.evaluate(axe);
+await run();
+console.log(await lab.pods().evaluateAll((all) => all.map((it) => it.ariaLabel + ' | ' + it.innerText)));
+await lab.events().first().getByRole('button').first().click();
+await page.locator('ol.why li').first().getByRole('button').click();
+await run();
+console.log(await lab.pods().evaluateAll((all) => all.map((it) => it.ariaLabel + ' | ' + it.innerText)));
+await context.close(); await browser.close(); await server.stop();
