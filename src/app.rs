@@ -1,10 +1,14 @@
+use std::any::Any;
+use std::cell::RefCell;
+
 use leptos::prelude::*;
 use loopscope_engine::world::Scenario;
 use web_sys::Element;
 
+use crate::opening::{Opened, Stage};
 use crate::parts::{
-    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, loops, map, palette, shortcuts,
-    simple, splitter, title_bar, toasts, transport_bar,
+    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, loops, map, opened_dialog, openings,
+    palette, share_dialog, shortcuts, simple, splitter, title_bar, toasts, transport_bar,
 };
 use crate::platform;
 use crate::session::{Part, Session, Tone, kept_steps};
@@ -16,19 +20,36 @@ pub fn App(
     /// What to begin with; the small self-healing world unless told otherwise.
     #[prop(optional)]
     scenario: Option<Scenario>,
+    /// A world that has been opened.
+    #[prop(optional)]
+    opened: Option<Opened>,
 ) -> impl IntoView {
-    let session = Session::new(scenario.unwrap_or_else(Scenario::self_healing));
+    let is_fresh = opened.is_none();
+    let sheets = Sheets::new();
+    let session = match opened {
+        Some(opened) => {
+            let session = Session::of(opened.history, opened.selected);
+            session.toast(opened.words, Tone::Answer);
+            if let Some(card) = opened.card {
+                sheets.stage.put(Stage::Told(card));
+            }
+            session
+        }
+        None => Session::new(scenario.unwrap_or_else(Scenario::self_healing)),
+    };
     provide_context(session);
-    session.restore();
-    session.keep_over_reloads();
+    if is_fresh {
+        session.restore();
+        session.keep_over_reloads();
+    }
     if !platform::keeps() {
         session.toast(
             "This browser refuses storage: settings and steps last until you leave. Allow site data for this page to keep them.",
             Tone::Answer,
         );
     }
-    let sheets = Sheets::new();
     shortcuts(session, sheets);
+    openings(session, sheets, is_fresh);
     let fill = move |app: Element| ui::mount(&app, page(session, sheets));
     view! { <div class="app" use:fill></div> }
 }
@@ -46,7 +67,7 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
     let frame = move || if is_simple() { "plain" } else { "frame" };
     ui::view! {
         <div class=frame data-part=part>
-            {title_bar(sheets.help)}
+            {title_bar(sheets)}
             {transport_bar()}
             {when(is_simple, simple)}
             {when(move || !is_simple(), workspace)}
@@ -55,6 +76,8 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         {toasts()}
         {announcer()}
         {help_dialog(sheets.help)}
+        {share_dialog(sheets)}
+        {opened_dialog(sheets)}
         {palette(sheets)}
     }
 }
@@ -83,8 +106,29 @@ pub fn start() {
     if let Some(shell) = document().get_element_by_id("shell") {
         shell.remove();
     }
-    mount_to_body(|| view! { <App/> });
+    show(None);
     if let Some(root) = root {
         let _ = root.set_attribute("data-ready", "");
     }
+}
+
+thread_local! {
+    /// The page, as long as it is shown.
+    static SHOWN: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
+}
+
+fn show(opened: Option<Opened>) {
+    let Some(body) = document().body() else { return };
+    let shown = mount_to(body, move || match opened {
+        Some(opened) => view! { <App opened/> }.into_any(),
+        None => view! { <App/> }.into_any(),
+    });
+    SHOWN.with(|it| it.replace(Some(Box::new(shown))));
+}
+
+/// Puts another world into the page, with nothing left of the one before.
+pub fn put(opened: Opened) {
+    // Its listeners and signals go first.
+    drop(SHOWN.with(RefCell::take));
+    show(Some(opened));
 }

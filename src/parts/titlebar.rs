@@ -3,13 +3,14 @@ use loopscope_engine::sim::sort_by;
 use loopscope_engine::view::{Asked, Convergence, PodClass, Summary};
 use web_sys::Event;
 
+use super::deeds::Sheets;
 use crate::atoms::{icon, icon_of, pod_icon, signed, yes};
 use crate::platform;
 use crate::session::session;
 use crate::ui::{Derived, State, View, memo, view};
 
 /// What is wanted, what is, and the difference: the first thing one reads.
-pub fn title_bar(help_open: State<bool>) -> View {
+pub fn title_bar(sheets: Sheets) -> View {
     let session = session();
     view! {
         <header class="bar">
@@ -19,7 +20,7 @@ pub fn title_bar(help_open: State<bool>) -> View {
                 <p class="scenario">{session.scenario.get_value()}</p>
                 {readout()}
             </div>
-            {tools(help_open)}
+            {tools(sheets)}
         </header>
     }
 }
@@ -143,7 +144,7 @@ fn undo_redo() -> View {
     }
 }
 
-fn tools(help_open: State<bool>) -> View {
+fn tools(sheets: Sheets) -> View {
     let session = session();
     let simple = session.is_simple;
     let dark = State::new(platform::theme_is_dark());
@@ -164,7 +165,10 @@ fn tools(help_open: State<bool>) -> View {
                 id="theme" class="btn btn-quiet" type="button" title="Dark theme (D)" aria-label="Dark theme"
                 aria-pressed={move || yes(dark.get())} on:click=switch
             >{icon("i", "#i-theme")}<span aria-hidden="true">"Theme"</span></button>
-            <button class="btn btn-quiet" type="button" title="Help (?)" on:click={move |_| help_open.set(true)}>
+            <button class="btn btn-quiet" type="button" title="Link to this moment, files, pictures" on:click={move |_| sheets.share.put(true)}>
+                {icon("i", "#i-share")}<span>"Share"</span>
+            </button>
+            <button class="btn btn-quiet" type="button" title="Help (?)" on:click={move |_| sheets.help.set(true)}>
                 {icon("i", "#i-help")}<span>"Help"</span>
             </button>
         </div>

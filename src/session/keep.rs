@@ -6,10 +6,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use leptos::prelude::GetValue;
 use loopscope_engine::history::History;
-use loopscope_engine::sim::Time;
-use loopscope_engine::world::{Instant, JournalEntry, Simulation, read_journal};
+use loopscope_engine::share::{state_words, write_scenario_file};
+use loopscope_engine::sim::{Digest, Time};
+use loopscope_engine::world::{Instant, JournalEntry, Scenario, Simulation, read_journal};
 
 use super::{Core, Session, Tone};
 use crate::platform;
@@ -41,9 +41,21 @@ fn with_kept(change: impl FnOnce(&mut Kept)) {
     });
 }
 
-/// A simulation begins.
-pub(super) fn begin(scenario: &str) {
-    with_kept(|kept| *kept = Kept { scenario: scenario.to_owned(), ..NOTHING });
+/// A simulation begins, or goes on here.
+pub(super) fn begin(sim: &Simulation) {
+    with_kept(|kept| *kept = Kept { scenario: identity(sim.scenario()), ..NOTHING });
+    all(sim);
+}
+
+/// A scenario in one line: the name of a built-in one; of any other its sum too, since steps are never to be played in
+/// another world.
+fn identity(scenario: &Scenario) -> String {
+    if Scenario::built_in(&scenario.name).as_ref() == Some(scenario) {
+        return scenario.name.clone();
+    }
+    let mut digest = Digest::default();
+    digest.bytes(write_scenario_file(scenario).as_bytes());
+    [scenario.name.as_str(), " ", &state_words(digest.value())].concat()
 }
 
 /// The newest command of the journal has been carried out.
@@ -112,7 +124,7 @@ fn read(text: &str) -> Option<(&str, Instant, Vec<JournalEntry>)> {
 /// Plays stored steps again, where they belong to this scenario. Returns how many they were.
 fn play_again(core: &mut Core, text: &str) -> Option<usize> {
     let (scenario, now, entries) = read(text)?;
-    if scenario != core.sim().scenario().name {
+    if scenario != identity(core.sim().scenario()) {
         return None;
     }
     let n = entries.len();
@@ -129,7 +141,7 @@ impl Session {
     /// Keeps the steps over a reload, and offers those from before the last one.
     pub fn keep_over_reloads(self) {
         let text = platform::load_for_tab(TAB);
-        let name = self.scenario.get_value();
+        let name = self.with_core(|core| identity(core.sim().scenario())).unwrap_or_default();
         let found =
             text.as_deref().and_then(read).filter(|(scenario, _, steps)| *scenario == name && !steps.is_empty());
         if let Some((_, now, steps)) = found {

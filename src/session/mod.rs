@@ -10,20 +10,24 @@ mod look;
 mod moves;
 mod play;
 mod seek;
+mod share;
 mod show;
 mod state;
 mod steps;
 mod stops;
+mod timeline;
 mod why;
 
 pub use keep::kept_steps;
+pub use share::Export;
 pub use show::PAGE;
 pub use state::{
-    Base, Board, BranchRow, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Other, Part, Past,
-    PodEntry, StepRow, Toast, Tone, Transport,
+    Base, Board, BranchRow, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Other, Part, Past, PodEntry,
+    StepRow, Toast, Tone, Transport,
 };
 pub use steps::StepBy;
 pub use stops::Stop;
+pub use timeline::Lanes;
 pub use why::{Chain, Origin};
 
 use leptos::prelude::*;
@@ -31,7 +35,7 @@ use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::history::{BranchId, History};
 use loopscope_engine::sim::Seq;
 use loopscope_engine::view::{self, PodRow};
-use loopscope_engine::world::{Goal, Scenario, Simulation};
+use loopscope_engine::world::{Goal, Instant, Scenario, Simulation};
 
 use crate::platform::{Raf, set_view, view_is_simple, wall_ms};
 use branches::Beside;
@@ -99,7 +103,9 @@ struct Core {
     steps_of: BranchId,
     registry: Registry,
     lights: Lights,
-    curve: Curve,
+    /// Wall time at which the timeline was last derived, and the virtual time that it showed.
+    timeline_at: f64,
+    cursor_seen: Option<u64>,
     /// Fraction of a virtual millisecond not yet played.
     carry: f64,
     /// Listed events that may be shown now without being too many to read.
@@ -149,16 +155,22 @@ pub struct Session {
     pub editor: Editor,
     pub toasts: State<Vec<Toast>>,
     pub announcement: State<String>,
-    pub curve: State<Curve>,
+    pub lanes: Lanes,
 }
 
 impl Session {
     pub fn new(scenario: Scenario) -> Self {
-        let name = scenario.name.clone();
-        keep::begin(&name);
-        let history = History::new(scenario);
-        let text = history.simulation().manifest().to_owned();
-        let selected = view::first_key(history.simulation());
+        Self::of(History::new(scenario), None)
+    }
+
+    /// A world that has come somewhere already, and what of it to look at.
+    pub fn of(history: History, selected: Option<ObjectKey>) -> Self {
+        let sim = history.simulation();
+        let name = sim.scenario().name.clone();
+        keep::begin(sim);
+        let text = sim.manifest().to_owned();
+        let selected = selected.or_else(|| view::first_key(sim));
+        let is_started = history.simulation().instant() != Instant::default();
         let core = Core {
             history,
             seeking: None,
@@ -170,7 +182,8 @@ impl Session {
             steps_of: BranchId(0),
             registry: Registry::default(),
             lights: Lights::default(),
-            curve: Curve::default(),
+            timeline_at: f64::MIN,
+            cursor_seen: None,
             carry: 0.0,
             credit: 0.0,
             last_wall: None,
@@ -201,9 +214,10 @@ impl Session {
             editor: Editor::new(text),
             toasts: State::new(Vec::new()),
             announcement: State::new(String::new()),
-            curve: State::new(Curve::default()),
+            lanes: Lanes::new(),
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
+        session.transport.started.put(is_started);
         session.refresh();
         session
     }
@@ -213,6 +227,7 @@ impl Session {
         self.with_core(|core| {
             core.show(self, wall_ms());
             core.show_details(self, wall_ms(), true);
+            core.show_timeline(self, wall_ms(), true);
         });
     }
 

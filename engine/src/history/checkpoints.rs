@@ -4,13 +4,13 @@ use crate::sim::{Millis, Seq};
 use crate::world::{Instant, Simulation};
 
 /// Trace events between two checkpoints of late: what replaying them costs is what showing an instant costs.
-pub const SPACING: u64 = 2_000;
+pub const SPACING: u64 = 1_500;
 /// The same further back.
-pub const OLD_SPACING: u64 = 14_000;
+pub const OLD_SPACING: u64 = 20_000;
 /// How far back checkpoints lie close, in virtual time.
 pub const RECENT: Millis = Millis(60_000);
 /// Checkpoints of a branch. Where there would be more, the closest go, and instants take longer to show.
-pub const MOST: usize = 48;
+pub const MOST: usize = 40;
 /// Of a branch that is not the current one.
 const MOST_AT_REST: usize = 8;
 

@@ -48,7 +48,8 @@ impl Bad {
         Self::new(Fault::Changed, &[what, " is not as Loopscope wrote it: something in it was changed on its way."])
     }
 
-    pub(super) fn too_large(what: &str, has: usize, limit: usize) -> Self {
+    /// It has so many characters, of at most so many.
+    pub fn too_large(what: &str, has: usize, limit: usize) -> Self {
         let (has, limit) = (has.to_string(), limit.to_string());
         Self::new(Fault::TooLarge, &[what, " is too large: ", &has, " characters. At most ", &limit, " are read."])
     }
