@@ -34,7 +34,7 @@ fn transport_keys(stops_open: State<bool>) -> View {
                 <button
                     class="btn btn-bare" type="button" title="Previous event (←)" aria-label="Previous event"
                     on:click={move |_| session.step_back(StepBy::Event)}
-                >{icon("i", "#i-back")}<span aria-hidden="true">"Back"</span></button>
+                >{icon("i", "#i-back")}<span aria-hidden="true">"Prev"</span></button>
                 <button
                     class="btn" type="button" title="Next event (→)" aria-label="Next event"
                     on:click={move |_| session.step_on(StepBy::Event)}
