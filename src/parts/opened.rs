@@ -4,7 +4,8 @@ use web_sys::HtmlDialogElement;
 
 use super::deeds::Sheets;
 use crate::opening::{Card, Stage, open_file, open_hash, stay, take_scenario, take_steps};
-use crate::session::{Session, session};
+use crate::platform;
+use crate::session::Session;
 use crate::ui::{At, State, View, effect, memo, view};
 
 /// The progress of what is being opened, and what there is to say when it could not be.
@@ -17,6 +18,9 @@ pub fn opened_dialog(sheets: Sheets) -> View {
             false if !dialog.open() => drop(dialog.show_modal()),
             true if dialog.open() => dialog.close(),
             _ => {}
+        }
+        if stage.with(|it| matches!(it, Stage::Told(_))) {
+            platform::next_frame(|| drop(platform::focus_first(".opened .btn-main")));
         }
     });
     // Closed by Escape, or because there is nothing more to say.
