@@ -1,97 +1,18 @@
 //! The record that a timeline is drawn from: a function of the run, whatever way led to it.
 
-use std::rc::Rc;
+#[path = "common/to_and_fro.rs"]
+mod to_and_fro;
 
-use loopscope_engine::api::{Kind, Object};
 use loopscope_engine::client::Mark;
 use loopscope_engine::history::{Branch, History};
 use loopscope_engine::sim::{Millis, Seq, Time};
 use loopscope_engine::view;
-use loopscope_engine::world::{Command, Goal, Instant, JournalEntry, Lane, Record, Scenario, Simulation, Target};
+use loopscope_engine::world::{Command, Goal, Instant, Lane, Record, Scenario};
 use proptest::prelude::*;
-
-fn scale(replicas: i32) -> Command {
-    let target = Target { kind: Kind::Deployment, namespace: "default".into(), name: "web".into() };
-    Command::Scale { target, replicas }
-}
-
-fn delete_pod(simulation: &Simulation, index: usize) -> Command {
-    let pods: Vec<_> = simulation.api().objects().of_kind(Kind::Pod).filter_map(Object::as_pod).collect();
-    let name = pods.get(index % pods.len().max(1)).map_or("none".into(), |it| it.metadata.name.to_string());
-    Command::delete(Target { kind: Kind::Pod, namespace: "default".into(), name })
-}
-
-/// A world played from the beginning along a branch.
-fn played(steps: &[Rc<JournalEntry>], to: Instant) -> Simulation {
-    let mut simulation = Simulation::new(Scenario::self_healing());
-    for (index, step) in steps.iter().enumerate().take_while(|(index, step)| to.includes(*index, step)) {
-        simulation.run_to(Instant::before(index, step), usize::MAX);
-        simulation.dispatch(step.command.clone());
-    }
-    simulation.run_to(to, usize::MAX);
-    simulation
-}
+use to_and_fro::{carry_out, deed, played, scale};
 
 fn is_as_played(branch: &Branch) -> bool {
     *branch.record() == *played(branch.steps(), branch.recorded()).recorded()
-}
-
-#[derive(Clone, Debug)]
-enum Deed {
-    Run(u64),
-    Scale(i32),
-    DeletePod(usize),
-    Node(u8, bool),
-    Seek(u8),
-    Step(u8),
-    Undo,
-    Redo,
-    Without(usize),
-    Open(usize),
-}
-
-fn deed() -> impl Strategy<Value = Deed> {
-    prop_oneof![
-        3 => (1u64..60_000).prop_map(Deed::Run),
-        2 => (0i32..7).prop_map(Deed::Scale),
-        2 => (0usize..5).prop_map(Deed::DeletePod),
-        1 => (1u8..4, any::<bool>()).prop_map(|(node, on)| Deed::Node(node, on)),
-        2 => (0u8..=100).prop_map(Deed::Seek),
-        1 => (0u8..4).prop_map(Deed::Step),
-        1 => Just(Deed::Undo),
-        1 => Just(Deed::Redo),
-        1 => (0usize..4).prop_map(Deed::Without),
-        1 => (0usize..4).prop_map(Deed::Open),
-    ]
-}
-
-fn carry_out(history: &mut History, deed: &Deed) {
-    match deed {
-        Deed::Run(ms) => {
-            let until = history.simulation().now() + Millis(*ms);
-            while !history.run_until(until, 777) {}
-        }
-        Deed::Scale(replicas) => drop(history.dispatch(scale(*replicas))),
-        Deed::DeletePod(index) => {
-            let command = delete_pod(history.simulation(), *index);
-            history.dispatch(command);
-        }
-        Deed::Node(number, true) => drop(history.dispatch(Command::StartNode { node: format!("node-{number}") })),
-        Deed::Node(number, false) => drop(history.dispatch(Command::StopNode { node: format!("node-{number}") })),
-        Deed::Seek(percent) => history.seek(Instant::end_of(Time(history.end().at.0 * u64::from(*percent) / 100))),
-        Deed::Step(number) => {
-            let goal = [Goal::Event, Goal::Act, Goal::Turn, Goal::Write][usize::from(number % 4)].clone();
-            history.step(&goal, Millis(60_000));
-        }
-        Deed::Undo => drop(history.undo()),
-        Deed::Redo => drop(history.redo()),
-        Deed::Without(index) => drop(history.without(*index)),
-        Deed::Open(index) => {
-            let branch = &history.branches()[index % history.branches().len()];
-            let (id, end) = (branch.id, branch.end);
-            history.open(id, end);
-        }
-    }
 }
 
 proptest! {

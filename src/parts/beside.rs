@@ -1,9 +1,9 @@
 //! Another branch at the time that is shown: its own map, to compare.
 
-use loopscope_engine::view::{NodeCard, PodRow};
+use loopscope_engine::view::{NodeCard, PodClass, PodRow};
 use loopscope_engine::world::Sample;
 
-use crate::atoms::{clock, icon, pod_class_name, pod_icon, signed};
+use crate::atoms::{clock, icon, pod_icon, signed};
 use crate::session::{Other, session};
 use crate::ui::{State, View, each, memo, view, when};
 
@@ -113,7 +113,7 @@ fn sizes(other: &Other) -> String {
 }
 
 fn counts(other: &Other) -> String {
-    let part = |(class, n): &(_, usize)| [n.to_string().as_str(), " ", pod_class_name(*class)].concat();
+    let part = |(class, n): &(PodClass, usize)| [n.to_string().as_str(), " ", class.name()].concat();
     other.map.counts.iter().map(part).collect::<Vec<String>>().join(", ")
 }
 

@@ -4,7 +4,7 @@ use loopscope_engine::view::{Asked, Convergence, PodClass, Summary};
 use web_sys::Event;
 
 use super::deeds::Sheets;
-use crate::atoms::{icon, icon_of, pod_class_name, pod_icon, signed, yes};
+use crate::atoms::{icon, icon_of, pod_icon, signed, yes};
 use crate::platform;
 use crate::session::session;
 use crate::ui::{Derived, State, View, memo, view};
@@ -118,7 +118,7 @@ fn counts(slots: &[PodClass]) -> String {
     sort_by(&mut sorted, Ord::cmp);
     let parts: Vec<String> = sorted
         .chunk_by(|a, b| a == b)
-        .map(|run| [run.len().to_string().as_str(), " ", run.first().copied().map_or("", pod_class_name)].concat())
+        .map(|run| [run.len().to_string().as_str(), " ", run.first().copied().map_or("", PodClass::name)].concat())
         .collect();
     parts.join(", ")
 }

@@ -63,21 +63,6 @@ pub fn pod_look(class: PodClass) -> (&'static str, &'static str, Ink) {
     }
 }
 
-fn class_name(class: PodClass) -> &'static str {
-    match class {
-        PodClass::Ready => "ready",
-        PodClass::Completed => "completed",
-        PodClass::Creating => "creating",
-        PodClass::NotReady => "not ready",
-        PodClass::Pending => "pending",
-        PodClass::Terminating => "terminating",
-        PodClass::Unknown => "unknown",
-        PodClass::ImageError => "image error",
-        PodClass::CrashLoop => "crash loop",
-        PodClass::Failed => "failed",
-    }
-}
-
 /// The picture as SVG.
 pub fn picture(of: &MapPicture<'_>) -> String {
     let mut draw = Draw { of, body: String::new(), symbols: Vec::new() };
@@ -132,7 +117,7 @@ fn fit(text: &str, width: u32) -> String {
 }
 
 fn counts(all: &Counts) -> String {
-    let each = |(class, n): &(PodClass, usize)| [n.to_string().as_str(), " ", class_name(*class)].concat();
+    let each = |(class, n): &(PodClass, usize)| [n.to_string().as_str(), " ", class.name()].concat();
     all.iter().map(each).collect::<Vec<_>>().join(", ")
 }
 

@@ -4,6 +4,7 @@
 //! playing show the same.
 
 mod causes;
+mod class;
 mod code;
 mod compare;
 mod conditions;
@@ -32,6 +33,7 @@ mod workloads;
 mod yaml;
 
 pub use causes::{event, events, subject, why};
+pub use class::PodClass;
 pub use code::{code_step, simple, telling_seq};
 pub use crowd::{Crowd, Dot, Flock, crowd, pod_row};
 pub use diff::{changes, dry_run, rebase};

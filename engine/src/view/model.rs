@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Crowd;
+use super::{Crowd, PodClass};
 use crate::api::{Name, ObjectKey, Uid};
 pub use crate::client::Mark;
 
@@ -29,37 +29,6 @@ impl<T: Into<String>> From<T> for Phrase {
     fn from(text: T) -> Self {
         Self(text.into())
     }
-}
-
-/// The ten ways a pod is drawn, in order of attention: the worst last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum PodClass {
-    Ready,
-    Completed,
-    Creating,
-    NotReady,
-    Pending,
-    Terminating,
-    Unknown,
-    ImageError,
-    CrashLoop,
-    Failed,
-}
-
-impl PodClass {
-    /// In order of attention.
-    pub const ALL: [PodClass; 10] = [
-        PodClass::Ready,
-        PodClass::Completed,
-        PodClass::Creating,
-        PodClass::NotReady,
-        PodClass::Pending,
-        PodClass::Terminating,
-        PodClass::Unknown,
-        PodClass::ImageError,
-        PodClass::CrashLoop,
-        PodClass::Failed,
-    ];
 }
 
 /// How far the workloads are from what was asked for.
