@@ -6,6 +6,7 @@ mod lab;
 
 use lab::{Lab, instant};
 use loopscope_engine::api::Kind;
+use loopscope_engine::environment::Behavior;
 use loopscope_engine::view::{self, Convergence, MapLook, PodClass};
 use loopscope_engine::world::{Command, NodeSetup, Target};
 
@@ -64,6 +65,20 @@ fn pods_that_fit_nowhere_are_stuck_until_there_is_room() {
     lab.run(5_000);
     assert_eq!(word(&lab), "Stuck: 1 pod fits no node, node(s) were unschedulable");
     assert_eq!(remedy(&lab), "Uncordon a node or add one.");
+}
+
+/// A pod that fits nowhere is no reason to give up while others are still on their way.
+#[test]
+fn nothing_is_stuck_while_something_is_under_way() {
+    let mut lab = Lab::new(&[("app:v1", Behavior { start_ms: 5_000, ..instant() })]);
+    lab.apply(&deployment(4, "2500m", "app:v1"));
+    let words = lab.course(20_000, word);
+    assert_eq!(words, ["Converging", "Stuck: 1 pod fits no node, Insufficient cpu"]);
+    let refused = lab.watch(0, |lab| lab.pods().iter().filter(|pod| !pod.is_assigned()).count());
+    assert_eq!(refused[0].1, 1);
+    let first = lab.pods().into_iter().find(|pod| pod.is_assigned()).expect("three are placed");
+    lab.delete(&first.metadata.name);
+    assert_eq!(word(&lab), "Converging", "what goes makes room");
 }
 
 #[test]

@@ -45,7 +45,7 @@ const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
     Deed { name, keys, place: "map", run: None }
 }
 
-pub static DEEDS: [Deed; 55] = [
+pub static DEEDS: [Deed; 61] = [
     anywhere("Play or pause", &[" ", "k"], |session, _| session.toggle()),
     anywhere("Pause", &["Escape"], |session, _| session.pause()),
     anywhere("Next event", &["ArrowRight", "."], |session, _| session.step_on(StepBy::Event)),
@@ -75,6 +75,14 @@ pub static DEEDS: [Deed; 55] = [
     anywhere("Redo: forward to the next thing done", &["Ctrl+Shift+z", "Ctrl+y"], |session, _| session.redo()),
     anywhere("To the start", &["Home"], |session, _| session.seek_start()),
     anywhere("To the newest moment", &["End"], |session, _| session.seek_end()),
+    anywhere("One second back", &["Alt+ArrowLeft"], |session, _| session.seek_by(-1_000)),
+    anywhere("One second forward", &["Alt+ArrowRight"], |session, _| session.seek_by(1_000)),
+    anywhere("Timeline: a shorter stretch", &["+"], |session, _| session.zoom(true)),
+    anywhere("Timeline: a longer stretch", &["-"], |session, _| session.zoom(false)),
+    anywhere("Timeline: the whole run", &["0"], |session, _| session.show_all()),
+    anywhere("Timeline: fold or unfold the lanes", &[], |session, _| {
+        session.unfold_lanes(!session.lanes.are_open.get_untracked());
+    }),
     anywhere("Begin a branch here", &[], |session, _| session.fork()),
     anywhere("Compare with the branch this one comes from", &[], |session, _| session.lay_parent_beside()),
     anywhere("Leave out the last thing done, in another branch", &[], |session, _| session.leave_out_last()),

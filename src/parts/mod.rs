@@ -2,7 +2,6 @@
 
 mod announcer;
 mod beside;
-mod curve;
 mod deeds;
 mod dock;
 mod events;
@@ -24,13 +23,13 @@ mod simple;
 mod splitter;
 mod stepper;
 mod stops;
+mod timeline;
 mod titlebar;
 mod toasts;
 mod transport;
 
 pub use announcer::announcer;
 pub use beside::beside;
-pub use curve::curve_view;
 pub use deeds::Sheets;
 pub use dock::dock;
 pub use events::events_pane;
@@ -49,6 +48,7 @@ pub use shortcuts::shortcuts;
 pub use simple::simple;
 pub use splitter::{DOCK, INSPECTOR, LOOPS, splitter};
 pub use stepper::stepper;
+pub use timeline::timeline;
 pub use titlebar::title_bar;
 pub use toasts::toasts;
 pub use transport::transport_bar;

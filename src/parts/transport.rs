@@ -1,10 +1,10 @@
 use leptos::prelude::*;
 
 use super::stops::stops;
-use super::{branch_bar, curve_view};
+use super::{branch_bar, timeline};
 use crate::atoms::{clock, icon, icon_when, yes};
 use crate::session::{EVEN, SPEEDS, StepBy, session};
-use crate::ui::{State, View, view, when};
+use crate::ui::{State, View, memo, view, when};
 
 /// Play, step, skip, speed, and where in time we are.
 pub fn transport_bar() -> View {
@@ -12,7 +12,8 @@ pub fn transport_bar() -> View {
     view! {
         <section class="timeline" aria-label="Time">
             {when(move || open.get(), stops)}
-            <div class="transport">{transport_keys(open)}{time()}{speed()}{branch_bar()}{curve_view()}</div>
+            <div class="transport">{transport_keys(open)}{time()}{speed()}{branch_bar()}{edge()}</div>
+            {timeline()}
         </section>
     }
 }
@@ -57,13 +58,41 @@ fn transport_keys(stops_open: State<bool>) -> View {
 
 /// Where in time we are, and how much of it the last step left out.
 fn time() -> View {
-    let transport = session().transport;
+    let session = session();
+    let transport = session.transport;
+    // While it is the newest, there is no need to say of how many.
+    let of = move || match session.past.is_past.get() {
+        true => [" of ", session.lanes.n.get().to_string().as_str()].concat(),
+        false => String::new(),
+    };
     view! {
         <p class="clock">
             <span role="timer" aria-live="off" aria-label="Virtual time">{move || clock(transport.now_ms.get())}</span>
-            <small>"event " {move || transport.seq.get()}</small>
+            <small>"event " {move || transport.seq.get()} {of}</small>
         </p>
         <p class="leap" hidden={move || transport.leap.with(String::is_empty)}>{move || transport.leap.get()}</p>
+    }
+}
+
+/// Whether one is where time is made, or in what has been.
+fn edge() -> View {
+    let session = session();
+    let past = session.past;
+    let is_live = move || !past.is_past.get();
+    let back = memo(move || past.end_ms.get().saturating_sub(session.transport.now_ms.get()) / 1_000);
+    let words = move || match (past.seeking.get(), is_live()) {
+        (Some(percent), _) => ["replaying, ", percent.to_string().as_str(), " %"].concat(),
+        (_, true) => String::new(),
+        _ => ["past, ", back.get().to_string().as_str(), " s back"].concat(),
+    };
+    view! {
+        <div class="edge">
+            <span class="sub" hidden={move || words().is_empty()}>{words}</span>
+            <button
+                class="btn btn-s" type="button" title="To the newest moment (End)" aria-pressed={move || yes(is_live())}
+                on:click={move |_| session.seek_end()}
+            ><i class="live-dot" aria-hidden="true"></i>"Live"</button>
+        </div>
     }
 }
 

@@ -5,8 +5,8 @@ use leptos::prelude::{document, window};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
-    Blob, BlobPropertyBag, CanvasRenderingContext2d, CompressionFormat, CompressionStream, DecompressionStream,
-    HtmlAnchorElement, HtmlCanvasElement, HtmlImageElement, ReadableStreamDefaultReader, Url,
+    Blob, BlobPropertyBag, CanvasRenderingContext2d, HtmlAnchorElement, HtmlCanvasElement, HtmlImageElement,
+    ReadableStream, ReadableStreamDefaultReader, Url, WritableStream,
 };
 
 use super::dom::address;
@@ -85,25 +85,29 @@ async fn draw(url: &str) -> Option<HtmlCanvasElement> {
 
 /// Compressed as raw deflate; nothing where the browser cannot.
 pub async fn deflate(text: &str) -> Option<Vec<u8>> {
-    through(&CompressionStream::new(CompressionFormat::DeflateRaw).ok()?, text.as_bytes(), usize::MAX).await
+    through("CompressionStream", text.as_bytes(), usize::MAX).await
 }
 
 /// The other way; reads no further than `most` and a little. Nothing where it is not deflated.
 pub async fn inflate(bytes: &[u8], most: usize) -> Option<Vec<u8>> {
-    let stream = DecompressionStream::new(CompressionFormat::DeflateRaw).ok()?;
-    // Both have the same two ends.
-    through(stream.unchecked_ref(), bytes, most).await
+    through("DecompressionStream", bytes, most).await
 }
 
-async fn through(stream: &CompressionStream, bytes: &[u8], most: usize) -> Option<Vec<u8>> {
-    let writer = stream.writable().get_writer().ok()?;
+/// Through one of the browser's streams, which web-sys counts among what may yet change.
+async fn through(class: &str, bytes: &[u8], most: usize) -> Option<Vec<u8>> {
+    let class: Function = Reflect::get(&window(), &class.into()).ok()?.dyn_into().ok()?;
+    let stream = Reflect::construct(&class, &Array::of1(&"deflate-raw".into())).ok()?;
+    let end = |name: &str| Reflect::get(&stream, &name.into()).ok();
+    let writable: WritableStream = end("writable")?.dyn_into().ok()?;
+    let readable: ReadableStream = end("readable")?.dyn_into().ok()?;
+    let writer = writable.get_writer().ok()?;
     let chunk = Uint8Array::from(bytes);
     ignore(writer.write_with_chunk(&chunk).into());
     ignore(writer.close().into());
-    let reader: ReadableStreamDefaultReader = stream.readable().get_reader().unchecked_into();
+    let reader: ReadableStreamDefaultReader = readable.get_reader().unchecked_into();
     let mut out = Vec::new();
     loop {
-        let step: JsValue = JsFuture::from(reader.read()).await.ok()?.into();
+        let step: JsValue = JsFuture::from(reader.read()).await.ok()?;
         if Reflect::get(&step, &"done".into()).ok()?.is_truthy() {
             return Some(out);
         }

@@ -15,17 +15,19 @@ mod show;
 mod state;
 mod steps;
 mod stops;
+mod timeline;
 mod why;
 
 pub use keep::kept_steps;
 pub use share::Export;
 pub use show::PAGE;
 pub use state::{
-    Base, Board, BranchRow, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Other, Part, Past,
-    PodEntry, StepRow, Toast, Tone, Transport,
+    Base, Board, BranchRow, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Other, Part, Past, PodEntry,
+    StepRow, Toast, Tone, Transport,
 };
 pub use steps::StepBy;
 pub use stops::Stop;
+pub use timeline::Lanes;
 pub use why::{Chain, Origin};
 
 use leptos::prelude::*;
@@ -101,7 +103,9 @@ struct Core {
     steps_of: BranchId,
     registry: Registry,
     lights: Lights,
-    curve: Curve,
+    /// Wall time at which the timeline was last derived, and the virtual time that it showed.
+    timeline_at: f64,
+    cursor_seen: Option<u64>,
     /// Fraction of a virtual millisecond not yet played.
     carry: f64,
     /// Listed events that may be shown now without being too many to read.
@@ -151,7 +155,7 @@ pub struct Session {
     pub editor: Editor,
     pub toasts: State<Vec<Toast>>,
     pub announcement: State<String>,
-    pub curve: State<Curve>,
+    pub lanes: Lanes,
 }
 
 impl Session {
@@ -178,7 +182,8 @@ impl Session {
             steps_of: BranchId(0),
             registry: Registry::default(),
             lights: Lights::default(),
-            curve: Curve::default(),
+            timeline_at: f64::MIN,
+            cursor_seen: None,
             carry: 0.0,
             credit: 0.0,
             last_wall: None,
@@ -209,7 +214,7 @@ impl Session {
             editor: Editor::new(text),
             toasts: State::new(Vec::new()),
             announcement: State::new(String::new()),
-            curve: State::new(Curve::default()),
+            lanes: Lanes::new(),
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
         session.transport.started.put(is_started);
@@ -222,6 +227,7 @@ impl Session {
         self.with_core(|core| {
             core.show(self, wall_ms());
             core.show_details(self, wall_ms(), true);
+            core.show_timeline(self, wall_ms(), true);
         });
     }
 

@@ -160,6 +160,7 @@ impl Session {
             }
             core.show(self, wall);
             core.show_details(self, wall, false);
+            core.show_timeline(self, wall, false);
             core.announce_later(self);
             went
         });

@@ -12,7 +12,7 @@ use crate::ui::SharedState;
 const ACTIVE_MS: u64 = 20_000;
 /// So many rows are shown even where fewer are active, so that the page does not jump.
 const LEAST_LOOPS: usize = 6;
-/// When time runs faster than real, the loops, the sentence of now and the curve are shown at most this often, in wall ms.
+/// When time runs faster than real, the loops and the sentence of now are shown at most this often, in wall ms.
 const LOOPS_EVERY_MS: f64 = 200.0;
 /// So many rows the table of a crowd has at a time, and how often they change while playing, in wall ms.
 pub const PAGE: usize = 100;
@@ -144,14 +144,12 @@ impl Core {
         let summary = view::summary(self.sim());
         session.transport.now_ms.put(now_ms);
         session.transport.seq.put(self.sim().trace().visible_count());
-        self.curve.add(now_ms, &summary);
         board.summary.put(summary);
         if !(playing && session.is_fast()) || wall - self.loops_at >= LOOPS_EVERY_MS {
             self.loops_at = wall;
             board.now.put(view::now_line(self.sim()));
             board.store.put(view::store(self.sim()));
             board.outlook.put(view::outlook(self.sim()));
-            session.curve.put(self.curve.clone());
             self.show_loops(board, view::loop_rows(self.sim()), now_ms, wall, playing);
             if board.loops_view.get_untracked() == LoopsView::Picture {
                 board.picture.put(view::picture(self.sim()));

@@ -1,5 +1,3 @@
-use std::collections::VecDeque;
-
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::history::BranchId;
 use loopscope_engine::manifest::Diagnostic;
@@ -442,36 +440,4 @@ pub struct Toast {
     pub id: u32,
     pub text: String,
     pub tone: Tone,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
-    pub at_ms: u64,
-    pub want: i32,
-    pub ready: i32,
-}
-
-/// Want and is over the last minutes: one sample for each change, and where the curve ends.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Curve {
-    pub samples: VecDeque<Sample>,
-    pub now_ms: u64,
-}
-
-impl Curve {
-    const MAX_SAMPLES: usize = 400;
-
-    pub(super) fn add(&mut self, at_ms: u64, summary: &Summary) {
-        let (want, ready) = (summary.want, summary.ready);
-        self.now_ms = at_ms;
-        while self.samples.back().is_some_and(|last| last.at_ms > at_ms) {
-            self.samples.pop_back();
-        }
-        if self.samples.back().is_none_or(|last| (last.want, last.ready) != (want, ready)) {
-            self.samples.push_back(Sample { at_ms, want, ready });
-            if self.samples.len() > Self::MAX_SAMPLES {
-                self.samples.pop_front();
-            }
-        }
-    }
 }

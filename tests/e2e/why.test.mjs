@@ -114,7 +114,7 @@ labTest('play stops by itself at what was asked for, and not when that is switch
   await panel.getByLabel('Stop when').selectOption('a condition changes');
   await panel.getByLabel('Of which object').selectOption('any Pod');
   await panel.getByLabel('Status').selectOption('False');
-  await panel.getByRole('button', { name: 'Add' }).click();
+  await panel.getByRole('button', { name: 'Add', exact: true }).click();
   assert.match(await stops(page).first().innerText(), /Ready of any Pod becomes False/);
   const [victim] = await lab.podNames();
   await lab.pods().first().click();
@@ -178,7 +178,7 @@ for (const [width, height] of [[1440, 900], [320, 640]]) {
       await why(lab).getByRole('button', { name: /^What did / }).click();
       await effects(lab).first().waitFor();
       await page.getByRole('button', { name: /^Stop when/ }).first().click();
-      await page.getByRole('button', { name: 'Add' }).click();
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
       await page.getByLabel('Stop when').selectOption('a condition changes');
       await page.evaluate(axe);
       const found = await page.evaluate(() => globalThis.axe.run(':root', { resultTypes: ['violations'] })

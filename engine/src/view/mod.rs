@@ -32,6 +32,7 @@ mod words;
 mod workloads;
 mod yaml;
 
+pub use crate::world::{Heap, Lane, Sample, Stroke};
 pub use causes::{event, events, subject, why};
 pub use class::PodClass;
 pub use code::{code_step, simple, telling_seq};

@@ -3,7 +3,7 @@
 //! All of it is read from what the API server says: conditions, waiting reasons, nodes that are not ready. Only that a
 //! process is stopped is known of the world.
 
-use super::pods::{classify_on, reason};
+use super::pods::classify_on;
 use super::workloads::Workload;
 use super::{PodClass, Stuck};
 use crate::api::{Condition, ContainerState, Name, Object, Pod, condition};
@@ -15,21 +15,21 @@ const CRASHES: i32 = 2;
 
 /// What holds some pods up, the gravest first: of equally many pods that one is told.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Hold {
+enum Hold<'a> {
     NoNode(&'static str),
     Stopped(&'static str),
-    Refused(String),
-    Unfit(String),
-    Image(String),
+    Refused(&'a str),
+    Unfit(&'a str),
+    Image(&'a str),
     Crashes,
     Silent,
-    Paused(String),
+    Paused(&'a str),
 }
 
 /// What is found of the pods of some workloads.
 #[derive(Default)]
-pub struct Holds {
-    found: Vec<(Hold, usize)>,
+pub struct Holds<'a> {
+    found: Vec<(Hold<'a>, usize)>,
 }
 
 /// What of the world each workload's pods depend on.
@@ -75,8 +75,8 @@ fn no_node(simulation: &Simulation) -> Option<&'static str> {
     })
 }
 
-impl Holds {
-    fn add(&mut self, hold: Hold, n: usize) {
+impl<'a> Holds<'a> {
+    fn add(&mut self, hold: Hold<'a>, n: usize) {
         match self.found.iter_mut().find(|(known, _)| *known == hold) {
             Some((_, known)) => *known += n,
             None => self.found.push((hold, n)),
@@ -85,7 +85,7 @@ impl Holds {
 
     /// Adds what holds a workload up that is not as it should be. Returns whether it is stuck: something does, and
     /// nothing else is under way, or it says itself that it got nowhere.
-    pub fn look(&mut self, ground: &Ground<'_>, workload: &Workload<'_>) -> bool {
+    pub fn look(&mut self, ground: &Ground<'a>, workload: &Workload<'a>) -> bool {
         let mut mine = Self::default();
         let mut is_moving = false;
         let mut n_active = 0;
@@ -110,7 +110,7 @@ impl Holds {
     }
 
     /// What holds up the pods that are not there yet, or the workload as a whole.
-    fn of_workload(&mut self, ground: &Ground<'_>, workload: &Workload<'_>, n_active: i32) {
+    fn of_workload(&mut self, ground: &Ground<'_>, workload: &Workload<'a>, n_active: i32) {
         let n_missing = usize::try_from(workload.wants - n_active).unwrap_or(0);
         if !ground.is_manager_up && (n_missing > 0 || n_active > workload.wants || !workload.is_current) {
             self.add(Hold::Stopped("the controllers are stopped"), n_missing.max(1));
@@ -122,7 +122,7 @@ impl Holds {
             && !workload.is_current
             && self.found.is_empty()
         {
-            self.add(Hold::Paused(it.metadata.name.to_string()), 1);
+            self.add(Hold::Paused(&it.metadata.name), 1);
         }
     }
 
@@ -137,13 +137,13 @@ impl Holds {
 }
 
 /// Whether a pod is on its way to what is wanted of it.
-enum Pace {
+enum Pace<'a> {
     Rests,
     Moves,
-    Held(Hold),
+    Held(Hold<'a>),
 }
 
-fn hold_of(ground: &Ground<'_>, pod: &Pod) -> Pace {
+fn hold_of<'a>(ground: &Ground<'_>, pod: &'a Pod) -> Pace<'a> {
     let is_silent = ground.is_silent(pod);
     if pod.is_terminating() {
         // Its end makes room, unless nobody is there to report it.
@@ -155,6 +155,9 @@ fn hold_of(ground: &Ground<'_>, pod: &Pod) -> Pace {
     if pod.is_finished() {
         return Pace::Rests;
     }
+    if !pod.is_assigned() {
+        return waits(ground, pod);
+    }
     match classify_on(pod, is_silent) {
         PodClass::Ready | PodClass::Completed => Pace::Rests,
         PodClass::Unknown => match ground.no_node {
@@ -162,7 +165,6 @@ fn hold_of(ground: &Ground<'_>, pod: &Pod) -> Pace {
             None if stays_for_good(pod) => Pace::Held(Hold::Silent),
             None => Pace::Moves,
         },
-        PodClass::Pending => waits(ground, pod),
         PodClass::ImageError => Pace::Held(Hold::Image(image(pod))),
         PodClass::CrashLoop => Pace::Held(Hold::Crashes),
         _ if pod.restarts() >= CRASHES => Pace::Held(Hold::Crashes),
@@ -171,12 +173,12 @@ fn hold_of(ground: &Ground<'_>, pod: &Pod) -> Pace {
 }
 
 /// A pod without a node.
-fn waits(ground: &Ground<'_>, pod: &Pod) -> Pace {
+fn waits<'a>(ground: &Ground<'_>, pod: &'a Pod) -> Pace<'a> {
     let hold = match (ground.no_node, unschedulable(pod)) {
         (Some(why), Some(_)) => Hold::NoNode(why),
         // Pods that are worth less are being removed for it.
         (_, Some(_)) if !pod.status.nominated_node_name.is_empty() => return Pace::Moves,
-        (None, Some(message)) => Hold::Unfit(main_reason(message).to_owned()),
+        (None, Some(message)) => Hold::Unfit(main_reason(message)),
         (_, None) if !ground.is_scheduler_up => Hold::Stopped("the scheduler is stopped"),
         (_, None) => return Pace::Moves,
     };
@@ -223,17 +225,17 @@ fn stays_for_good(pod: &Pod) -> bool {
 }
 
 /// The image of the first container that waits for one.
-fn image(pod: &Pod) -> String {
+fn image(pod: &Pod) -> &str {
     let waits = |name: &str| {
         let mut all = pod.statuses();
         all.any(|it| *it.name == *name && matches!(it.state, ContainerState::Waiting(_)))
     };
     let containers = pod.spec.init_containers.iter().chain(&pod.spec.containers);
-    containers.into_iter().find(|it| waits(&it.name)).map_or_else(|| reason(pod), |it| it.image.to_string())
+    containers.into_iter().find(|it| waits(&it.name)).map_or("its image", |it| &it.image)
 }
 
 /// What the API server refuses: `exceeded quota: compute`.
-fn refused(object: &Object) -> Option<String> {
+fn refused(object: &Object) -> Option<&str> {
     let conditions: &[Condition] = match object {
         Object::Deployment(it) => &it.status.conditions,
         Object::ReplicaSet(it) => &it.status.conditions,
@@ -243,7 +245,7 @@ fn refused(object: &Object) -> Option<String> {
     let from =
         message.find("exceeded quota").or_else(|| message.find("forbidden: ").map(|at| at + "forbidden: ".len()));
     let said = message.get(from.unwrap_or(0)..).unwrap_or(message);
-    Some(said.split_once(", ").map_or(said, |(said, _)| said).to_owned())
+    Some(said.split_once(", ").map_or(said, |(said, _)| said))
 }
 
 /// `no progress within 600 s`, `Job pi failed, BackoffLimitExceeded`
@@ -262,7 +264,7 @@ fn own_word(object: &Object) -> String {
     }
 }
 
-impl Hold {
+impl Hold<'_> {
     fn said(self, n: usize) -> Stuck {
         let pods = |one: &str, many: &str| match n {
             1 => ["1 pod ", one].concat(),
@@ -271,16 +273,16 @@ impl Hold {
         let (why, remedy) = match self {
             Hold::NoNode(why) => (why.into(), "Restore a node or add one."),
             Hold::Stopped(why) => (why.into(), "Start them again."),
-            Hold::Refused(said) => (pods("refused, ", "refused, ") + &said, refusal_remedy(&said)),
-            Hold::Unfit(said) => (pods("fits no node, ", "fit no node, ") + &said, room_remedy(&said)),
+            Hold::Refused(said) => (pods("refused, ", "refused, ") + said, refusal_remedy(said)),
+            Hold::Unfit(said) => (pods("fits no node, ", "fit no node, ") + said, room_remedy(said)),
             Hold::Image(image) => {
-                (pods("cannot pull ", "cannot pull ") + &image, "Set an image that exists, or roll back.")
+                (pods("cannot pull ", "cannot pull ") + image, "Set an image that exists, or roll back.")
             }
             Hold::Crashes => (pods("keeps crashing", "keep crashing"), "Set an image that runs, or roll back."),
             Hold::Silent => {
                 (pods("is on a node that does not answer", "are on nodes that do not answer"), "Restore the node.")
             }
-            Hold::Paused(name) => (name + " is paused", "Set spec.paused to false."),
+            Hold::Paused(name) => ([name, " is paused"].concat(), "Set spec.paused to false."),
         };
         Stuck { why, remedy }
     }

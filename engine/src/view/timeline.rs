@@ -8,7 +8,7 @@ use crate::world::{Command, Heap, JournalEntry, Lane, Record, Sample, Simulation
 
 use super::loops::is_watcher;
 
-/// Which stretch of virtual time is looked at, with both its ends, in ms, and on how many columns.
+/// Which stretch of virtual time is looked at, with both its ends, in ms, and on how many columns; on none lanes are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
     pub from_ms: u64,
@@ -88,6 +88,9 @@ pub fn timeline(simulation: &Simulation, whole: &Record, steps: &[Rc<JournalEntr
         let exact = record.exact_from();
         let begin = after.map_or(0, |(_, now)| now.0);
         thinned.extend(exact.filter(|it| it.0 > begin && begin <= stretch.to_ms).map(|it| (begin, it.0)));
+        if stretch.columns == 0 {
+            return;
+        }
         for lane in &mut lanes {
             pile(lane, record, stretch, after);
         }
@@ -171,8 +174,17 @@ fn spread(lane: &mut TimelineLane, stretch: Stretch, heap: Heap, from: Time, to:
 
 fn curve(here: &Record, ahead: Option<&Record>, now: Time, stretch: Stretch) -> Vec<Sample> {
     let later = ahead.into_iter().flat_map(|it| it.samples()).filter(|it| it.at > now);
+    steps_in(here.samples().iter().chain(later), stretch)
+}
+
+/// Want and is of a stretch of another run.
+pub fn curve_in(record: &Record, stretch: Stretch) -> Vec<Sample> {
+    steps_in(record.samples().iter(), stretch)
+}
+
+fn steps_in<'a>(all: impl Iterator<Item = &'a Sample>, stretch: Stretch) -> Vec<Sample> {
     let mut steps: Vec<Sample> = Vec::new();
-    for step in here.samples().iter().chain(later) {
+    for step in all {
         if step.at.0 > stretch.to_ms {
             break;
         }
