@@ -20,7 +20,9 @@ pub fn opened_dialog(sheets: Sheets) -> View {
             _ => {}
         }
         if stage.with(|it| matches!(it, Stage::Told(_))) {
-            platform::next_frame(|| drop(platform::focus_first(".opened .btn-main")));
+            platform::next_frame(|| {
+                let _ = platform::focus_first(".opened .btn-main");
+            });
         }
     });
     // Closed by Escape, or because there is nothing more to say.
