@@ -21,7 +21,7 @@ pub fn App(
     #[prop(optional)]
     scenario: Option<Scenario>,
     /// A world that has been opened.
-    #[prop(optional)]
+    #[prop(optional_no_strip)]
     opened: Option<Opened>,
 ) -> impl IntoView {
     let is_fresh = opened.is_none();
@@ -119,10 +119,7 @@ thread_local! {
 
 fn show(opened: Option<Opened>) {
     let Some(body) = document().body() else { return };
-    let shown = mount_to(body, move || match opened {
-        Some(opened) => view! { <App opened/> }.into_any(),
-        None => view! { <App/> }.into_any(),
-    });
+    let shown = mount_to(body, move || view! { <App opened/> });
     SHOWN.with(|it| it.replace(Some(Box::new(shown))));
 }
 

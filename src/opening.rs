@@ -273,6 +273,10 @@ fn doubts(way: &Way, history: &History, refused: &[(usize, Outcome)]) -> Option<
 /// Leaves what is shown as it is.
 pub fn stay(stage: State<Stage>) {
     next_run();
+    if stage.with_untracked(|it| !matches!(it, Stage::Told(card) if card.is_open)) {
+        // A reload is not to open it again.
+        platform::forget_hash();
+    }
     LEFT.with(|left| left.replace(None));
     stage.put(Stage::Closed);
 }

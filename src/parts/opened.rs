@@ -4,6 +4,7 @@ use web_sys::HtmlDialogElement;
 
 use super::deeds::Sheets;
 use crate::opening::{Card, Stage, open_file, open_hash, stay, take_scenario, take_steps};
+use crate::platform;
 use crate::session::Session;
 use crate::ui::{At, State, View, effect, memo, view};
 
@@ -17,6 +18,11 @@ pub fn opened_dialog(sheets: Sheets) -> View {
             false if !dialog.open() => drop(dialog.show_modal()),
             true if dialog.open() => dialog.close(),
             _ => {}
+        }
+        if stage.with(|it| matches!(it, Stage::Told(_))) {
+            platform::next_frame(|| {
+                let _ = platform::focus_first(".opened .btn-main");
+            });
         }
     });
     // Closed by Escape, or because there is nothing more to say.

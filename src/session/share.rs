@@ -105,7 +105,7 @@ impl Session {
         platform::download(&name, &file?).then_some(name)
     }
 
-    /// All commands of the current branch, with the scenario they were given in.
+    /// The scenario that is open.
     pub fn scenario_now(self) -> Option<loopscope_engine::world::Scenario> {
         self.with_core(|core| core.sim().scenario().clone())
     }

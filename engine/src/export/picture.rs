@@ -18,7 +18,7 @@ const FOOT: u32 = 36;
 const CARD_HEAD: u32 = 52;
 const MESSAGE: u32 = 20;
 /// A pod in words, and as a bare shape.
-const CELL: (u32, u32) = (96, 62);
+const CELL: (u32, u32) = (84, 62);
 const TILE: u32 = 16;
 /// Widths of letters of 12 px, at the most that is usual.
 const LETTER: u32 = 7;
@@ -165,11 +165,13 @@ impl<'a> Draw<'a> {
 
     fn card(&mut self, card: &Card<'a>, (x, y): (u32, u32), width: u32) -> u32 {
         let inside = width - 2 * PAD;
-        let (cell, n) = match card.rows {
+        let (least, n) = match card.rows {
             [] => ((TILE, TILE), card.tiles.len()),
             rows => (CELL, rows.len()),
         };
-        let across = (inside / cell.0).max(1);
+        let across = (inside / least.0).max(1);
+        // Pods in words take all of the width.
+        let cell = if card.rows.is_empty() { least } else { (inside / across, least.1) };
         let lines = (n as u32).div_ceil(across);
         let message = if card.message.is_empty() { 0 } else { MESSAGE };
         let height = CARD_HEAD + message + lines.max(1) * cell.1 + PAD;
@@ -192,21 +194,21 @@ impl<'a> Draw<'a> {
         for at in 0..n as u32 {
             let place = (x + PAD + at % across * cell.0, top + at / across * cell.1);
             match card.rows.get(at as usize) {
-                Some(row) => self.pod(row, place),
+                Some(row) => self.pod(row, place, cell.0),
                 None => self.tile(card.tiles.get(at as usize).copied(), place),
             }
         }
         height
     }
 
-    fn pod(&mut self, row: &PodRow, (x, y): (u32, u32)) {
+    fn pod(&mut self, row: &PodRow, (x, y): (u32, u32), width: u32) {
         let (shape, _, color) = pod_look(row.class);
         self.body.push_str("<g><title>");
         escape(&mut self.body, &row.label);
         self.body.push_str("</title>");
-        self.shape(&["pod-", shape].concat(), color, (x + CELL.0 / 2 - 12, y), 24);
-        self.text_amid((x + CELL.0 / 2, y + 38), INK, &fit(&row.tail, CELL.0));
-        self.text_amid((x + CELL.0 / 2, y + 53), INK_2, &fit(&row.word, CELL.0));
+        self.shape(&["pod-", shape].concat(), color, (x + width / 2 - 12, y), 24);
+        self.text_amid((x + width / 2, y + 38), INK, &fit(&row.tail, width));
+        self.text_amid((x + width / 2, y + 53), INK_2, &fit(&row.word, width));
         self.body.push_str("</g>\n");
     }
 
