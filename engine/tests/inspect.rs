@@ -4,9 +4,11 @@
 mod play;
 
 use loopscope_engine::api::{Kind, ObjectKey};
+use loopscope_engine::history::History;
 use loopscope_engine::manifest::{self, Severity};
+use loopscope_engine::sim::Time;
 use loopscope_engine::view::{self, Change, ObjectDiff};
-use loopscope_engine::world::{Command, Outcome, Scenario, Simulation};
+use loopscope_engine::world::{Command, Instant, Outcome, Scenario, Simulation};
 use play::{apply, delete, object, run_for, scale, scenario, target, until, workload, world};
 use serde_json::json;
 
@@ -359,4 +361,22 @@ fn samples_are_right_and_do_what_they_say() {
             _ => {}
         }
     }
+}
+
+#[test]
+fn what_is_yet_to_be_created_is_not_called_gone() {
+    let mut history = History::new(Scenario::self_healing());
+    history.run_until(Time(20_000), usize::MAX);
+    let pod = play::pods(history.simulation())[0].metadata.name.clone();
+    let key = key(Kind::Pod, &pod);
+    let seen = view::inspect(history.simulation(), &key).expect("it is there");
+    history.dispatch(Command::delete(target(Kind::Pod, &pod)));
+    history.run_until(Time(60_000), usize::MAX);
+    let gone = view::gone(history.simulation(), seen);
+    let ended = gone.gone.clone().expect("it is gone");
+    assert!(ended.seq > 0 && !ended.since.is_empty(), "{ended:?}");
+
+    history.seek(Instant::default());
+    let before = view::gone(history.simulation(), gone).gone.expect("it is not there");
+    assert_eq!((before.seq, before.since.as_str()), (0, ""));
 }

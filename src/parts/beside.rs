@@ -62,7 +62,7 @@ fn curves(other: State<Option<Other>>) -> View {
                 <path class="there" d={shape(2)}></path>
                 <path class="curve" d={shape(1)}></path>
             </svg>
-            <figcaption><span class="key-ready">{move || here.get()}</span> <span class="key-there">{move || there.get()}</span></figcaption>
+            <figcaption><span class="key-here">{move || here.get()}</span> <span class="key-there">{move || there.get()}</span></figcaption>
         </figure>
     }
 }

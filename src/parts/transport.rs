@@ -32,9 +32,9 @@ fn transport_keys(stops_open: State<bool>) -> View {
                     on:click={move |_| session.toggle()}
                 >{icon_when("i", playing, "#i-pause", "#i-play")}<span>{name}</span></button>
                 <button
-                    class="btn" type="button" title="Previous event (←)" aria-label="Previous event"
+                    class="btn btn-bare" type="button" title="Previous event (←)" aria-label="Previous event"
                     on:click={move |_| session.step_back(StepBy::Event)}
-                >{icon("i", "#i-back")}<span aria-hidden="true">"Back"</span></button>
+                >{icon("i", "#i-back")}<span aria-hidden="true">"Prev"</span></button>
                 <button
                     class="btn" type="button" title="Next event (→)" aria-label="Next event"
                     on:click={move |_| session.step_on(StepBy::Event)}
@@ -49,7 +49,7 @@ fn transport_keys(stops_open: State<bool>) -> View {
                     on:click={move |_| session.skip()}
                 >{icon("i", "#i-skip")}<span aria-hidden="true">"Change"</span></button>
                 <button
-                    class="btn" type="button" id="stops-open" title="Steps of all kinds, and what to stop at (B)" aria-controls="stops"
+                    class="btn btn-bare" type="button" id="stops-open" title="Steps of all kinds, and what to stop at (B)" aria-controls="stops"
                     aria-expanded={move || yes(stops_open.get())} on:click={move |_| stops_open.put(!stops_open.get_untracked())}
                 >{icon("i", "#i-stop")}<span>"Stop when"</span>{n_words}</button>
             </div>

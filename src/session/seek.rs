@@ -25,6 +25,12 @@ impl Session {
         self.past.seeking.try_get_untracked().flatten().is_some()
     }
 
+    /// The virtual time that is shown, or that is on its way to be shown, in ms.
+    pub(super) fn bound_for(self) -> u64 {
+        let on_its_way = self.with_core(|core| core.seeking.as_ref().map(|it| it.replay.to().at.0)).flatten();
+        on_its_way.unwrap_or_else(|| self.transport.now_ms.get_untracked())
+    }
+
     /// Stays where it is.
     pub fn stop_seeking(self) {
         if self.is_seeking() {

@@ -114,7 +114,7 @@ labTest('a pod that is gone keeps its last state and leads to what replaced it',
   const [name, ...others] = await lab.podNames();
   await lab.pods().first().click();
   await lab.button('Delete pod').click();
-  const gone = lab.inspector().getByText(/^Gone for \d+ s\. This is its last state\.$/);
+  const gone = lab.inspector().getByText(/^Gone for \d+ s\. This is its last known state\.$/);
   await lab.skipUntil(async () => (await gone.count()) === 1);
   await lab.inspector().getByRole('heading', { name: `Pod ${name}` }).waitFor();
   assert.ok((await lab.inspector().getByRole('row').count()) > 3, 'its fields are still there');

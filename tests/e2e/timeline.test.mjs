@@ -41,6 +41,8 @@ async function until(isSo, what) {
   assert.fail(what);
 }
 
+const arrives = (lab, ms) => until(async () => (await lab.clock()) === ms, `it never gets to ${ms} ms`);
+
 labTest('the scrubber leads back by keyboard, shows the pods as they were, and to the live edge again', async ({ page, lab }) => {
   const { before, at, after, end } = await healed(lab);
   assert.ok(await isLive(page));
@@ -49,7 +51,7 @@ labTest('the scrubber leads back by keyboard, shows the pods as they were, and t
   await scrub(page).focus();
   const steps = Math.ceil((end - at) / 1000) + 1;
   for (let i = 0; i < steps; i += 1) await page.keyboard.press('Alt+ArrowLeft');
-  assert.equal(await lab.clock(), end - steps * 1000);
+  await arrives(lab, end - steps * 1000);
   assert.deepEqual((await lab.podNames()).sort(), before);
   assert.ok(!(await isLive(page)));
   const [, here, all] = /, event (\d+) of (\d+)$/.exec(await said(page));
@@ -57,20 +59,21 @@ labTest('the scrubber leads back by keyboard, shows the pods as they were, and t
   await page.locator('.edge').getByText(/^past, \d+ s back$/).waitFor();
 
   await page.keyboard.press('ArrowUp');
-  assert.equal(await lab.clock(), end - steps * 1000 + 1000, 'a second, not a millisecond');
+  await arrives(lab, end - steps * 1000 + 1000);
   await page.keyboard.press('Home');
-  assert.equal(await lab.clock(), 0);
+  await arrives(lab, 0);
   await page.keyboard.press('End');
-  assert.equal(await lab.clock(), end);
+  await arrives(lab, end);
   assert.ok(await isLive(page));
   assert.deepEqual((await lab.podNames()).sort(), after);
 
   await page.keyboard.press('PageDown');
   await until(async () => (await lab.clock()) < end, 'a page back');
   await live(page).click();
-  assert.equal(await lab.clock(), end);
+  await arrives(lab, end);
+  // Beyond the end time goes on.
   await page.keyboard.press('Alt+ArrowRight');
-  assert.equal(await lab.clock(), end + 1000, 'beyond the end time goes on');
+  await arrives(lab, end + 1000);
 });
 
 labTest('pressing and dragging on the track seeks, and a press on a lane', async ({ page, lab }) => {
@@ -143,7 +146,8 @@ labTest('zoom by keys, buttons and brush, and the way back', async ({ page, lab 
   await lab.button('Shorter stretch').click();
   await lab.button('Shorter stretch').click();
   await lab.button('Longer stretch').click();
-  assert.deepEqual(await range(page), closer);
+  const again = await range(page);
+  assert.ok(again.every((ms, i) => Math.abs(ms - closer[i]) < 5), `${again} and ${closer}`);
   await lab.button('Whole run').click();
 
   const plot = await page.locator('.tl-plot').nth(1).boundingBox();
@@ -191,7 +195,7 @@ labTest('the simple view has the scrubber and the curve only', { path: '' }, asy
   const end = await lab.clock();
   await scrub(page).focus();
   await page.keyboard.press('Alt+ArrowLeft');
-  assert.equal(await lab.clock(), end - 1000);
+  await arrives(lab, end - 1000);
 });
 
 labTest('a phone has the scrubber, and the lanes on demand', { viewport: { width: 320, height: 640 }, hasTouch: true }, async ({ page, lab }) => {

@@ -97,6 +97,11 @@ impl Replay {
         self.to = to;
     }
 
+    /// Where it leads to.
+    pub fn to(&self) -> Instant {
+        self.to
+    }
+
     /// How many trace events were replayed so far.
     pub fn n_replayed(&self) -> u64 {
         self.simulation.trace().last_seq().0 - self.from.events

@@ -458,7 +458,7 @@ pub struct Gone {
     pub seq: u64,
     /// Virtual time in ms.
     pub at_ms: u64,
-    /// `12 s`
+    /// `12 s`; empty where it is not known to have ended, as before it was created.
     pub since: String,
     /// What was made in its place.
     pub replaced_by: Vec<ObjectKey>,

@@ -13,7 +13,7 @@ pub fn why() -> View {
     let of_object = part(session, |it| it.why.clone());
     let is_pod = part(session, |it| it.key.kind == Kind::Pod);
     let is_off = part(session, |it| it.rows.iter().any(|row| row.is_off));
-    let is_gone = part(session, |it| it.gone.is_some());
+    let is_gone = part(session, |it| it.gone.as_ref().is_some_and(|gone| gone.seq > 0));
     let title = memo(move || match chain.with(|chain| chain.as_ref().map(|it| it.title.clone())) {
         Some(title) => title,
         None if is_gone.get() => "Why is it gone?".to_owned(),

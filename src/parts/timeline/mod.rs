@@ -104,11 +104,13 @@ fn tools(session: Session) -> View {
     let said = move || {
         session.board.summary.with(|it| ["ready ", &it.ready.to_string(), ", want ", &it.want.to_string()].concat())
     };
+    let is_thinned = memo(move || lanes.shown.with(|it| !it.thinned.is_empty()));
     let window = move || {
         let (from, to) = lanes.window.get();
-        match lanes.is_zoomed.get() {
-            true => [seconds(from).as_str(), " to ", &seconds(to), " s"].concat(),
-            false => String::new(),
+        match (lanes.is_zoomed.get(), is_thinned.get()) {
+            (true, false) => [seconds(from).as_str(), " to ", &seconds(to), " s"].concat(),
+            (_, true) => "shaded: only counted".to_owned(),
+            _ => String::new(),
         }
     };
     view! {
@@ -225,6 +227,7 @@ fn follow(parts: &Rc<Parts>) {
         let (lanes, past) = (&all.session.lanes, &all.session.past);
         lanes.shown.track();
         lanes.beside.track();
+        lanes.cursor.track();
         past.is_past.track();
         all.draw();
     });

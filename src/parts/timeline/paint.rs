@@ -16,6 +16,8 @@ const ROW: f64 = 16.0;
 /// The width of a column, and the room of a time on the ruler.
 const COLUMN: f64 = 6.0;
 const ROOM: f64 = 84.0;
+/// So far a canvas reaches beyond the plot at either end.
+const EDGE: f64 = 6.0;
 /// What is still to come is drawn paler.
 const LATER: f64 = 0.45;
 
@@ -106,7 +108,8 @@ impl Painter {
     fn pen(&self, canvas: &HtmlCanvasElement, height: f64) -> Option<CanvasRenderingContext2d> {
         let context: JsValue = canvas.get_context("2d").ok()??.into();
         let pen: CanvasRenderingContext2d = context.unchecked_into();
-        let (width, height) = (self.width as u32, (height * self.unit).round() as u32);
+        let edge = (EDGE * self.unit).round();
+        let (width, height) = ((self.width + 2.0 * edge) as u32, (height * self.unit).round() as u32);
         if (canvas.width(), canvas.height()) != (width, height) {
             canvas.set_width(width);
             canvas.set_height(height);
@@ -114,7 +117,8 @@ impl Painter {
             pen.set_font(&[&size, "px ", &self.colors.family].concat());
             let _ = canvas.style().set_property("block-size", &px(f64::from(height) / self.ratio));
         }
-        pen.clear_rect(0.0, 0.0, f64::from(width), f64::from(height));
+        let _ = pen.set_transform(1.0, 0.0, 0.0, 1.0, edge, 0.0);
+        pen.clear_rect(-edge, 0.0, f64::from(width), f64::from(height));
         Some(pen)
     }
 }
