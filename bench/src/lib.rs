@@ -36,7 +36,7 @@ impl Bench {
 
     /// Runs until so many virtual seconds have passed since the beginning.
     pub fn run_to(&mut self, seconds: u32) {
-        let until = loopscope_engine::sim::Time(0) + Millis::from_secs(seconds.into());
+        let until = Time(0) + Millis::from_secs(seconds.into());
         self.simulation.run_until(until, usize::MAX);
     }
 

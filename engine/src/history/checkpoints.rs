@@ -10,7 +10,7 @@ pub const OLD_SPACING: u64 = 20_000;
 /// How far back checkpoints lie close, in virtual time.
 pub const RECENT: Millis = Millis(60_000);
 /// Checkpoints of a branch. Where there would be more, the closest go, and instants take longer to show.
-pub const MOST: usize = 40;
+pub const MOST: usize = 28;
 /// Of a branch that is not the current one.
 const MOST_AT_REST: usize = 8;
 
