@@ -124,9 +124,13 @@ impl Session {
         let now = self.transport.now_ms.get_untracked();
         let middle = if (from..=to).contains(&now) { now } else { from.midpoint(to) };
         let span = if closer { ((to - from) / STEP).max(LEAST_MS) } else { (to - from) * STEP };
+        let all = whole(self.past.end_ms.get_untracked());
+        // What rounding took away on the way in does not count.
+        if span + STEP > all {
+            return self.show_all();
+        }
         // What lies under the cursor stays where it is on the screen.
         let before = u128::from(middle - from) * u128::from(span) / u128::from((to - from).max(1));
-        let all = whole(self.past.end_ms.get_untracked());
         let from = middle.saturating_sub(before as u64).min(all.saturating_sub(span));
         self.zoom_to(from, from + span);
     }

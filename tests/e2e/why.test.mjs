@@ -11,7 +11,7 @@ const why = (lab) => lab.inspector().getByRole('region', { name: /^(Why|How) / }
 const links = (lab) => why(lab).locator('ol.why').getByRole('listitem');
 const effects = (lab) => why(lab).getByRole('list', { name: 'One by one' }).getByRole('listitem');
 const stops = (page) => page.getByRole('list', { name: 'Stops' }).getByRole('listitem');
-const counter = async (page) => Number((await page.getByText(/^event \d+$/).innerText()).slice(6));
+const counter = async (page) => Number((await page.getByText(/^event \d+( of \d+)?$/).innerText()).split(' ')[1]);
 
 /** Deletes the first pod and lets the world heal. Returns the names of that pod and of its successor. */
 async function healed(lab) {
