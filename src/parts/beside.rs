@@ -38,8 +38,8 @@ fn shown() -> View {
                 </button>
             </div>
             <p class="node-msg" hidden={move || crowd.with(String::is_empty)}>{move || crowd.get()}</p>
-            {curves(other)}
             <ul class="nodes">{each(nodes, key, card_view)}</ul>
+            {curves(other)}
         </section>
     }
 }
@@ -81,7 +81,7 @@ fn shapes(other: &Other) -> [String; 3] {
     let [here, there] = &other.curves;
     let span = other.to_ms.saturating_sub(other.from_ms).max(1);
     let highest = here.iter().chain(there).map(|it| it.want.max(it.ready)).max().unwrap_or(1).max(1) as u64;
-    let x = |ms: u64| (ms.clamp(other.from_ms, other.to_ms) - other.from_ms) * WIDTH / span;
+    let x = |ms: u64| ms.min(other.to_ms).saturating_sub(other.from_ms) * WIDTH / span;
     let y = |n: i32| HEIGHT - n.max(0) as u64 * HEIGHT / highest;
     let line = |steps: &[Sample], of: fn(&Sample) -> i32| {
         let mut line = String::new();

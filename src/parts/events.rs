@@ -34,11 +34,16 @@ pub fn events_pane() -> View {
             <div class="log" id="log" tabindex="0" role="log" aria-live=live aria-labelledby="h-ev" at=list on:scroll=scrolled on:keydown=rove_rows>
                 <p class="empty-s" hidden={move || events.with(|it| !it.is_empty())}>"Nothing has happened yet."</p>
                 <ol>
-                    {each(move || events.get(), |event| event.seq.to_string(), move |event| event_line(event, selected))}
+                    {each(move || events.get(), key, move |event| event_line(event, selected))}
                 </ol>
             </div>
         </section>
     }
+}
+
+/// In another branch the same number is another event.
+fn key(event: &EventRow) -> String {
+    [event.seq.to_string().as_str(), " ", &event.time_ms.to_string(), " ", &event.who, &event.text.0].concat()
 }
 
 fn event_line(event: EventRow, selected: Derived<Option<u64>>) -> View {

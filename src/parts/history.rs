@@ -5,6 +5,7 @@ use web_sys::Event;
 
 use super::rove::rove_rows;
 use crate::atoms::{clock, icon, phrase, plural, yes};
+use crate::platform;
 use crate::session::{BranchRow, Part, StepRow, session};
 use crate::ui::{State, View, each, memo, view};
 
@@ -25,7 +26,7 @@ pub fn history_pane() -> View {
                     {each(move || past.branches.get(), key_of_branch, branch_row)}
                 </ul>
                 <h3 class="sr">"Steps"</h3>
-                <p class="empty-s" hidden=has_steps>"You have not done anything yet. What you do is kept here, and can be left out again."</p>
+                <p class="empty-s" hidden=has_steps>{move || if past.branches.with(Vec::len) > 1 { "Nothing was done in this branch." } else { "You have not done anything yet. What you do is kept here, and can be left out again." }}</p>
                 <ol class="steps" tabindex="0" aria-label="What you did" hidden={move || !has_steps()} on:keydown=rove_rows>
                     {each(move || past.steps.get(), key_of_step, step_row)}
                 </ol>
@@ -57,6 +58,13 @@ fn branch_row(first: BranchRow) -> View {
         renaming.put(false);
         session.rename_branch(id, &event_target_value(&event));
     };
+    let field = ["rename-", id.0.to_string().as_str()].concat();
+    let field_id = field.clone();
+    let begin = move |_| {
+        renaming.put(!renaming.get_untracked());
+        let field = field.clone();
+        platform::next_frame(move || platform::select_all(&field));
+    };
     let plain_name = move || row.with(|row| row.as_ref().map_or_else(String::new, |it| it.name.clone()));
     let is_beside = move || session.past.beside.get() == Some(id);
     let others = (!is_here).then(|| {
@@ -77,12 +85,12 @@ fn branch_row(first: BranchRow) -> View {
                 {icon("i i12", if is_here { "#i-check" } else { "#i-fork" })}<b>{name}</b><span class="sub">{facts}</span>
             </button>
             <input
-                class="field" type="text" maxlength="40" aria-label={of("New name of")} prop:value=plain_name
+                class="field" type="text" maxlength="40" id=field_id aria-label={of("New name of")} prop:value=plain_name
                 hidden={move || !renaming.get()} on:change=rename
             />
             <button
                 class="btn btn-s btn-quiet" type="button" aria-label={of("Rename")} aria-expanded={move || yes(renaming.get())}
-                on:click={move |_| renaming.put(!renaming.get_untracked())}
+                on:click=begin
             >"Rename"</button>
             {others}
         </li>

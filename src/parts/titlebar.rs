@@ -48,7 +48,8 @@ fn readout() -> View {
     }
 }
 
-/// A number of the only workload, which says why when it is pressed; of many workloads just the number.
+/// A number of the only workload, which says why when it is pressed; of many workloads just the number. No stop for Tab:
+/// the inspector asks the same.
 fn number(read: fn(&Summary) -> i32, asked: Asked, word: &'static str) -> View {
     let session = session();
     let summary = session.board.summary;
@@ -58,7 +59,7 @@ fn number(read: fn(&Summary) -> i32, asked: Asked, word: &'static str) -> View {
     });
     let ask = move |_| session.ask_first(&asked, ["Why are ", text.get_untracked().as_str(), " ", word, "?"].concat());
     view! {
-        <button class="ask" type="button" title="Why? Shows what made it so" disabled={move || !is_one.get()} on:click=ask>{move || text.get()}</button>
+        <button class="ask" type="button" tabindex="-1" title="Why? Shows what made it so" disabled={move || !is_one.get()} on:click=ask>{move || text.get()}</button>
     }
 }
 

@@ -47,5 +47,8 @@ fn is_free(event: &KeyboardEvent) -> bool {
         return event.key() != " " || target.tag_name() != "BUTTON";
     }
     // The skip link leads to the map itself, which has no use for keys.
-    (target.tag_name() == "BODY" || target.id() == "map") && is_page_fixed()
+    // A button has no use for arrows; where it is one of several that they lead to, that is done by now.
+    let is_idle =
+        target.tag_name() == "BODY" || target.id() == "map" || (target.tag_name() == "BUTTON" && event.key() != " ");
+    is_idle && is_page_fixed()
 }

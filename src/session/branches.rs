@@ -7,7 +7,7 @@ use loopscope_engine::sim::Time;
 use loopscope_engine::view;
 use loopscope_engine::world::{Instant, JournalEntry, Sample, Simulation};
 
-use super::{BranchRow, Core, Other, Session, StepRow, Tone};
+use super::{BranchRow, Core, Other, Part, Session, StepRow, Tone};
 use crate::platform::wall_ms;
 
 /// While playing, the other branch is shown this often, and may take so much of a frame, in wall ms.
@@ -103,7 +103,8 @@ impl Core {
             let title = past
                 .branches
                 .with_untracked(|all| all.iter().find(|it| it.id == id).map_or_else(String::new, BranchRow::title));
-            let (from_ms, to_ms) = (self.parted_ms(id).saturating_sub(LEAD_MS), to.at.0);
+            let to_ms = to.at.0;
+            let from_ms = self.parted_ms(id).saturating_sub(LEAD_MS).min(to_ms.saturating_sub(LEAD_MS));
             let curve = |sim: &Simulation| steps_from(sim.recorded().samples(), from_ms);
             past.other.put(Some(Other {
                 title,
@@ -131,6 +132,10 @@ fn are_of(rows: &[StepRow], n: usize, n_done: usize) -> bool {
 impl Session {
     /// Goes to a branch: to the time that is shown, as far as it was played.
     pub fn go_to_branch(self, id: BranchId) {
+        if self.past.beside.get_untracked() == Some(id) {
+            // The two change places.
+            self.past.beside.put(self.with_core(|core| core.history.current()).filter(|here| *here != id));
+        }
         self.go(String::new(), |core| {
             let (now, end) = (core.sim().instant(), core.history.branch(id)?.end);
             let to = if now.at < end.at { Instant::end_of(now.at) } else { end };
@@ -217,6 +222,10 @@ impl Session {
     /// Lays a branch beside the current one, or none.
     pub fn lay_beside(self, id: Option<BranchId>) {
         self.past.beside.put(id);
+        if id.is_some() {
+            // Where the page shows one part at a time, it lies under the map.
+            self.focus.part.put(Part::Map);
+        }
         self.refresh();
     }
 

@@ -21,7 +21,7 @@ impl Session {
             if core.history.current() == branch {
                 keep::add(core.sim());
             } else {
-                keep::all(core.sim());
+                keep::all(&core.history);
                 core.later = None;
                 self.focus.chain.put(None);
                 self.focus.origin.put(None);

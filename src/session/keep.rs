@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use loopscope_engine::history::History;
+use loopscope_engine::history::{Branch, History};
 use loopscope_engine::share::{state_words, write_scenario_file};
 use loopscope_engine::sim::{Digest, Time};
 use loopscope_engine::world::{Instant, JournalEntry, Scenario, Simulation, read_journal};
@@ -42,9 +42,9 @@ fn with_kept(change: impl FnOnce(&mut Kept)) {
 }
 
 /// A simulation begins, or goes on here.
-pub(super) fn begin(sim: &Simulation) {
-    with_kept(|kept| *kept = Kept { scenario: identity(sim.scenario()), ..NOTHING });
-    all(sim);
+pub(super) fn begin(history: &History) {
+    with_kept(|kept| *kept = Kept { scenario: identity(history.simulation().scenario()), ..NOTHING });
+    all(history);
 }
 
 /// A scenario in one line: the name of a built-in one; of any other its sum too, since steps are never to be played in
@@ -68,14 +68,14 @@ pub(super) fn add(sim: &Simulation) {
     });
 }
 
-/// The world is another one: so many commands led to it.
-pub(super) fn all(sim: &Simulation) {
+/// The world is another one: these commands lead to it, and some may be still to come.
+pub(super) fn all(history: &History) {
     let mut journal = String::new();
-    for entry in sim.journal() {
+    for entry in history.branch(history.current()).map_or(&[][..], Branch::steps) {
         journal.push_str(&entry.to_string());
         journal.push('\n');
     }
-    with_kept(|kept| (kept.journal, kept.now) = (journal, sim.instant()));
+    with_kept(|kept| (kept.journal, kept.now) = (journal, history.simulation().instant()));
 }
 
 /// So far all went well.
@@ -134,6 +134,7 @@ fn play_again(core: &mut Core, text: &str) -> Option<usize> {
         reached(core.sim());
     }
     core.history.seek(now);
+    all(&core.history);
     Some(n)
 }
 

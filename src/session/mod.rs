@@ -167,7 +167,7 @@ impl Session {
     pub fn of(history: History, selected: Option<ObjectKey>) -> Self {
         let sim = history.simulation();
         let name = sim.scenario().name.clone();
-        keep::begin(sim);
+        keep::begin(&history);
         let text = sim.manifest().to_owned();
         let selected = selected.or_else(|| view::first_key(sim));
         let is_started = history.simulation().instant() != Instant::default();
@@ -218,6 +218,8 @@ impl Session {
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
         session.transport.started.put(is_started);
+        let has_steps = session.with_core(|core| core.history.branches().iter().any(|it| !it.steps().is_empty()));
+        session.board.meddled.put(has_steps.unwrap_or_default());
         session.refresh();
         session
     }

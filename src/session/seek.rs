@@ -69,7 +69,7 @@ impl Session {
                 self.focus.chain.put(None);
             }
             core.history.arrive(seeking.branch, seeking.replay);
-            keep::all(core.sim());
+            keep::all(&core.history);
             (core.last_wall, core.measured, core.credit) = (None, None, 0.0);
             Some(seeking.words)
         });

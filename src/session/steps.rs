@@ -69,9 +69,14 @@ impl Session {
 
     /// To the next one, paused.
     pub fn step_on(self, by: StepBy) {
-        if let Some(goal) = self.goal(by) {
-            self.step_with(by.nothing(self.is_simple.get_untracked()), |core| core.step_to(&goal));
+        let Some(goal) = self.goal(by) else { return };
+        if !matches!(by, StepBy::Event | StepBy::Write) && self.with_core(|core| core.is_far(&goal)) == Some(true) {
+            // A quarter of an hour that shows nothing is no step.
+            self.pause();
+            let nothing = by.nothing(self.is_simple.get_untracked());
+            return self.toast(["Nothing to step to: in the next 15 min ", nothing].concat(), Tone::Notice);
         }
+        self.step_with(by.nothing(self.is_simple.get_untracked()), |core| core.step_to(&goal));
     }
 
     /// Back to just after the one before, paused. The future stays.

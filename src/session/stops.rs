@@ -3,7 +3,7 @@
 use loopscope_engine::client::LoopIndex;
 use loopscope_engine::sim::Time;
 use loopscope_engine::view;
-use loopscope_engine::world::{Goal, Of, Ran};
+use loopscope_engine::world::{Goal, Instant, Of, Ran};
 
 use super::{Core, Session, Tone};
 
@@ -32,6 +32,12 @@ impl Core {
         self.stopped = self.history.simulation().first_met(goal, after).filter(|_| ran == Ran::Met);
         self.watched = self.sim().trace().last_seq();
         ran
+    }
+
+    /// Whether nothing of the kind happens by itself within the time that a step may leave out.
+    pub(super) fn is_far(&self, goal: &Goal) -> bool {
+        let to = Instant::end_of(self.sim().now() + super::play::PATIENCE);
+        self.history.pending().is_empty() && !self.sim().clone().step_to(goal, to)
     }
 
     /// One step to a goal, or to what is watched for if that comes first.

@@ -55,7 +55,7 @@ labTest('a rollout that is stuck shows the old template apart from the new', asy
   await image.press('Enter');
   await lab.inspector().getByLabel('Program of nginx:nosuch').selectOption({ label: 'is missing in the registry' });
   await lab.skipUntil(async () => /Image error/.test(await lab.node('web').innerText()));
-  assert.match(await lab.node('web').innerText(), /want 3, ready 3, converging[^]*new template[^]*0 of 1 ready[^]*Image error[^]*old template[^]*3 of 3 ready/);
+  assert.match(await lab.node('web').innerText(), /want 3, ready 3, stuck[^]*new template[^]*0 of 1 ready[^]*Image error[^]*old template[^]*3 of 3 ready/);
   const parts = lab.node('web').getByRole('list');
   assert.deepEqual(await parts.evaluateAll((all) => all.map((it) => [it.ariaLabel, it.children.length])), [['new pods of web', 1], ['old pods of web', 3]]);
 

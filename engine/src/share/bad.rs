@@ -35,6 +35,20 @@ impl Bad {
         Self { fault, words: words.concat(), scenario: None, steps: Vec::new() }
     }
 
+    /// A file whose first line is none of ours; a trace is, but nothing to play.
+    pub(super) fn no_mark(text: &str) -> Self {
+        if ["{\"loopscope\":\"trace/", "{\"displayTimeUnit\":\"ms\",\"traceEvents\":"]
+            .iter()
+            .any(|head| text.starts_with(head))
+        {
+            return Self::new(
+                Fault::NotOurs,
+                &["This is a trace: it tells what happened, and can't be opened here. The file of a moment can."],
+            );
+        }
+        Self::not_ours()
+    }
+
     pub(super) fn not_ours() -> Self {
         Self::new(Fault::NotOurs, &["This was not written by Loopscope."])
     }

@@ -57,7 +57,7 @@ pub fn read_file(text: &str) -> Result<Handed, Bad> {
     }
     let text = text.trim_start_matches('\u{feff}');
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let mut words = first.trim_end().strip_prefix(MARK).ok_or_else(Bad::not_ours)?.split(' ');
+    let mut words = first.trim_end().strip_prefix(MARK).ok_or_else(|| Bad::no_mark(text))?.split(' ');
     let kind = words.next().unwrap_or_default();
     match words.next().map(str::parse::<u32>) {
         Some(Ok(version)) if version > VERSION => return Err(Bad::newer(WHAT, version)),

@@ -14,7 +14,8 @@ pub fn conditions(object: &Object, wall_ms: i64) -> Vec<ConditionRow> {
             status: condition.status.to_string(),
             reason: condition.reason.to_string(),
             message: condition.message.to_string(),
-            is_good: condition.is_true() != is_bad_when_true(&condition.kind),
+            // Of what is unknown nobody knows that it is well.
+            is_good: &*condition.status != "Unknown" && condition.is_true() != is_bad_when_true(&condition.kind),
             age: age(since(condition.last_transition_time)),
             meaning: meaning(object.kind(), &condition.kind),
         })

@@ -228,7 +228,13 @@ fn node(simulation: &Simulation, it: &Node) -> (Vec<CompareRow>, Phrase) {
         fact("pods", format!("at most {}", it.allocatable("pods").units()), usage.pods.to_string(), false),
     ];
     for taint in &it.spec.taints {
-        rows.push(fact("taint", "none", format!("{}:{}", taint.key, taint.effect), true));
+        // One key may have several effects.
+        let field = match &*taint.effect {
+            "NoSchedule" => "taint NoSchedule",
+            "NoExecute" => "taint NoExecute",
+            _ => "taint",
+        };
+        rows.push(fact(field, "none", taint.key.to_string(), true));
     }
     let faults = faults(simulation, it);
     let verdict = match it.readiness() {

@@ -116,7 +116,7 @@ fn of_row(kind: Kind, row: &str) -> Option<&'static str> {
         (Kind::Job, "failed") => "status.failed",
         (Kind::PodDisruptionBudget, "healthy") => "status.currentHealthy",
         (Kind::PodDisruptionBudget, "pods") => "status.expectedPods",
-        (Kind::Node, "taint") => TAINTS,
+        (Kind::Node, "taint" | "taint NoSchedule" | "taint NoExecute") => TAINTS,
         _ => return None,
     })
 }
