@@ -66,7 +66,7 @@ labTest('what if I had not: a step is left out in a branch of its own', async ({
   await page.getByRole('button', { name: /^What if not\? A branch without: deleted pod/ }).click();
   await lab.message(/had you not deleted pod/).waitFor();
   assert.deepEqual((await lab.podNames()).sort(), before.sort());
-  await page.getByText('You have not done anything yet. What you do is kept here').waitFor();
+  await page.getByText('Nothing was done in this branch.').waitFor();
   const curves = page.getByRole('region', { name: 'Branch A' }).getByRole('img', { name: /here 3 ready, at least \d; Branch A 3 ready, at least \d/ });
   const [, here, there] = await curves.locator('path').evaluateAll((paths) => paths.map((it) => it.getAttribute('d')));
   assert.notEqual(here, there, 'only there a pod was missing for a while');
@@ -78,4 +78,45 @@ labTest('what if I had not: a step is left out in a branch of its own', async ({
   await page.getByRole('button', { name: 'Forget Branch A' }).click();
   assert.equal(await branches(page).count(), 1);
   assert.equal(await page.getByRole('group', { name: 'Branch' }).count(), 0);
+});
+
+labTest('two branches side by side go back to before they parted, and a list tells of one of them only', async ({ page, lab }) => {
+  await lab.converge();
+  await deleteFirst(lab);
+  await lab.converge();
+  await page.getByRole('button', { name: /^Undo/ }).click();
+  await lab.pods().nth(1).click();
+  await lab.button('Delete pod').click();
+  await lab.message(/Another future begins here/).waitFor();
+  await lab.converge();
+  await page.getByRole('button', { name: 'Compare with Branch A' }).click();
+  await page.getByRole('region', { name: 'Branch A' }).waitFor();
+  await page.keyboard.press('Home');
+  await page.waitForFunction(() => /^00:00\.000/.test(document.querySelector('[role=timer]').textContent));
+  await page.getByRole('region', { name: 'Branch A' }).getByText('web wants 3, ready 0').waitFor();
+  await page.keyboard.press('End');
+  for (const name of ['A', 'B', 'A']) {
+    const branch = page.getByRole('group', { name: 'Branch' });
+    await branch.getByRole('button', { name, exact: true }).click();
+    await branch.getByRole('button', { name, exact: true, pressed: true }).waitFor();
+    const numbers = await lab.events().locator('.no').evaluateAll((all) => all.map((it) => Number(it.textContent)));
+    assert.deepEqual(numbers, numbers.toSorted((a, b) => a - b), 'in order');
+    assert.equal(new Set(numbers).size, numbers.length, 'each once');
+  }
+});
+
+labTest('a reload offers all that was done, also what was still to come, and leads to where one was', async ({ page, lab }) => {
+  await lab.converge();
+  await deleteFirst(lab);
+  await lab.converge();
+  await page.getByRole('button', { name: /^Undo/ }).click();
+  const at = await lab.clock();
+  await page.reload();
+  await lab.ready();
+  await page.getByRole('button', { name: 'Restore', exact: true }).click();
+  await lab.message(/^Restored: 1 step/).waitFor();
+  assert.equal(await lab.clock(), at);
+  assert.match(await steps(page).first().innerText(), /to come/);
+  await page.keyboard.press('Control+Shift+z');
+  await page.getByRole('button', { name: /^Undo: deleted pod/ }).waitFor();
 });
