@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer with the layers it may use. `note` is the macro of `client`.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 11] = [
     ("sim", &[]),
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
@@ -12,9 +12,10 @@ const LAYERS: [(&str, &[&str]); 10] = [
     ("client", &["api", "sim", "apiserver", "note"]),
     ("controllers", &["api", "sim", "apiserver", "client", "note"]),
     ("environment", &["api", "sim", "client", "note"]),
-    ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "note"]),
+    ("kubectl", &["api", "manifest", "sim", "apiserver"]),
+    ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "note"]),
     ("history", &["sim", "world"]),
-    ("view", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "world", "note"]),
+    ("view", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "world", "note"]),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

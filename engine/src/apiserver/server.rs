@@ -77,6 +77,22 @@ impl ApiServer {
         self.log.get(version)
     }
 
+    /// Puts an object in place as it is, its version included, as from a backup of the store; takes it away where
+    /// `is_gone`. Watchers hear of it.
+    pub fn restore(&mut self, object: Object, is_gone: bool, now: Time) {
+        let key = object.key();
+        self.version += 1;
+        let old = if is_gone { self.objects.remove(&key) } else { self.objects.put(key.clone(), object.clone()) };
+        let kind = match (is_gone, &old) {
+            (true, _) => ChangeKind::Deleted,
+            (false, None) => ChangeKind::Added,
+            (false, Some(_)) => ChangeKind::Modified,
+        };
+        self.prepared = None;
+        let version = self.version;
+        self.log_write(Change { version, kind, key, object, old, at: now, cause: Seq(0) });
+    }
+
     /// Who set which field of an object last.
     pub fn managers(&self) -> &FieldManagers {
         &self.managers

@@ -299,7 +299,7 @@ fn zero(kind: Type) -> Value {
 }
 
 /// The value as it is written, without fields that are null.
-fn plain(node: &Node) -> Value {
+pub(super) fn plain(node: &Node) -> Value {
     match &node.content {
         Content::Null => Value::Null,
         Content::Bool(value) => Value::Bool(*value),

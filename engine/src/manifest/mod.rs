@@ -186,6 +186,31 @@ fn decode_error(diagnostic: &Diagnostic, text: &str) -> String {
     format!("Error from server (BadRequest): error when creating \"STDIN\": {text}")
 }
 
+/// The value of one YAML or JSON document of no kind, such as a patch; nothing where it is none.
+pub fn value(text: &str) -> Option<Value> {
+    let mut problems = Vec::new();
+    let root = tree::parse(text, 1, &mut problems)?;
+    (!problems.iter().any(|it| it.is_error)).then(|| check::plain(&root))
+}
+
+/// The first of a path's fields that the type before it does not have.
+pub fn unknown_field(kind: Kind, path: &[&str]) -> Option<String> {
+    let schema = Schema::new();
+    let mut owner = kind.name();
+    for name in path {
+        if owner == kind.name() && matches!(*name, "apiVersion" | "kind") {
+            return None;
+        }
+        let Some(field) = schema.field(owner, name) else { return Some((*name).into()) };
+        owner = match field.kind {
+            schema::Type::Struct(name) => name,
+            schema::Type::List(name) | schema::Type::Map(name) => name,
+            _ => "",
+        };
+    }
+    None
+}
+
 /// Reads a text of YAML or JSON documents.
 pub fn read(text: &str) -> Manifest {
     let mut reader = Reader { schema: Schema::new(), manifest: Manifest::default(), next: 0 };

@@ -1,7 +1,8 @@
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::api::ObjectKey;
-use crate::apiserver::{FieldManagers, ManagedFields, ManagerId};
+use crate::apiserver::managed_fields;
+pub use crate::kubectl::to_yaml;
 use crate::world::Simulation;
 
 /// An object as `kubectl get -o yaml` prints it, with `--show-managed-fields` where asked for; nothing where it is not
@@ -16,178 +17,6 @@ pub fn yaml(simulation: &Simulation, key: &ObjectKey, with_managed: bool) -> Opt
         }
     }
     Some(to_yaml(&value))
-}
-
-/// Who owns which field, as the API writes it.
-fn managed_fields(managers: &FieldManagers, key: &ObjectKey) -> Vec<Value> {
-    managers.of(key).map(|(id, managed)| entry(id, managed)).collect()
-}
-
-fn entry(id: &ManagerId, managed: &ManagedFields) -> Value {
-    let mut tree = Map::new();
-    for path in managed.fields.keys() {
-        let mut at = &mut tree;
-        for part in steps(path) {
-            match at.entry(part).or_insert_with(|| Value::Object(Map::new())) {
-                Value::Object(inner) => at = inner,
-                _ => break,
-            }
-        }
-    }
-    let mut entry = Map::new();
-    let mut put = |name: &str, value: Value| entry.insert(name.into(), value);
-    put("apiVersion", managed.api_version.into());
-    put("fieldsType", "FieldsV1".into());
-    put("fieldsV1", Value::Object(tree));
-    put("manager", id.manager.into());
-    put("operation", id.operation.into());
-    put("time", managed.time.to_string().into());
-    if !id.subresource.is_empty() {
-        put("subresource", id.subresource.into());
-    }
-    Value::Object(entry)
-}
-
-/// Maps whose keys are a person's own and may have dots.
-const FREE_KEYS: [&str; 9] =
-    ["annotations", "binaryData", "data", "hard", "labels", "limits", "matchLabels", "requests", "stringData"];
-
-/// The steps of a path: `.spec.containers[name="app"].image` is `f:spec`, `f:containers`, `k:{"name":"app"}`, `f:image`.
-fn steps(path: &str) -> Vec<String> {
-    let mut steps = Vec::new();
-    let mut rest = path;
-    while !rest.is_empty() {
-        if let Some(item) = rest.strip_prefix('[') {
-            let end = item_end(item);
-            let (inside, after) = item.split_at(end);
-            rest = after.strip_prefix(']').unwrap_or(after);
-            steps.push(item_step(inside));
-            continue;
-        }
-        let name = rest.strip_prefix('.').unwrap_or(rest);
-        let is_free = steps.last().is_some_and(|it: &String| FREE_KEYS.contains(&it.trim_start_matches("f:")));
-        let end = if is_free { name.len() } else { name.find(['.', '[']).unwrap_or(name.len()) };
-        steps.push(["f:", name.get(..end).unwrap_or_default()].concat());
-        rest = name.get(end..).unwrap_or_default();
-    }
-    steps
-}
-
-/// Where the brackets of an item close, quotes aside.
-fn item_end(item: &str) -> usize {
-    let mut quoted = false;
-    for (at, c) in item.char_indices() {
-        match c {
-            '"' => quoted = !quoted,
-            ']' if !quoted => return at,
-            _ => {}
-        }
-    }
-    item.len()
-}
-
-/// `name="app"` becomes `k:{"name":"app"}`, a value of a set `v:"x"`.
-fn item_step(inside: &str) -> String {
-    if inside.starts_with('"') {
-        return ["v:", inside].concat();
-    }
-    let mut step = String::from("k:{");
-    for (index, pair) in inside.split(',').enumerate() {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let comma = if index > 0 { "," } else { "" };
-        step += &[comma, "\"", name, "\":", value].concat();
-    }
-    step + "}"
-}
-
-/// A value as YAML in the style of `kubectl get -o yaml`: keys in order, two spaces, lists at their key's depth.
-pub fn to_yaml(value: &Value) -> String {
-    let mut out = String::new();
-    write(&mut out, value, 0, false);
-    out
-}
-
-fn indent(out: &mut String, depth: usize) {
-    for _ in 0..depth {
-        out.push_str("  ");
-    }
-}
-
-fn write(out: &mut String, value: &Value, depth: usize, inline_first: bool) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            for (index, (key, value)) in map.iter().enumerate() {
-                if index > 0 || !inline_first {
-                    indent(out, depth);
-                }
-                scalar(out, key);
-                out.push(':');
-                nested(out, value, depth);
-            }
-        }
-        Value::Array(items) if !items.is_empty() => {
-            for item in items {
-                indent(out, depth);
-                out.push_str("- ");
-                write(out, item, depth + 1, true);
-            }
-        }
-        _ => {
-            leaf(out, value, depth);
-            out.push('\n');
-        }
-    }
-}
-
-fn nested(out: &mut String, value: &Value, depth: usize) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            out.push('\n');
-            write(out, value, depth + 1, false);
-        }
-        Value::Array(items) if !items.is_empty() => {
-            out.push('\n');
-            write(out, value, depth, false);
-        }
-        _ => {
-            out.push(' ');
-            leaf(out, value, depth);
-            out.push('\n');
-        }
-    }
-}
-
-fn leaf(out: &mut String, value: &Value, depth: usize) {
-    match value {
-        Value::String(text) if text.contains('\n') => {
-            out.push_str(if text.ends_with('\n') { "|" } else { "|-" });
-            for line in text.trim_end_matches('\n').split('\n') {
-                out.push('\n');
-                indent(out, depth + 1);
-                out.push_str(line);
-            }
-        }
-        Value::String(text) => scalar(out, text),
-        Value::Object(_) => out.push_str("{}"),
-        Value::Array(_) => out.push_str("[]"),
-        other => out.push_str(&other.to_string()),
-    }
-}
-
-/// Writes a text, quoted where it would otherwise be read as something else.
-fn scalar(out: &mut String, text: &str) {
-    let first_is_plain = text.starts_with(|c: char| c.is_ascii_alphanumeric() || "./_(".contains(c));
-    let looks_like_a_number = text.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && text.bytes().all(|b| b.is_ascii_digit() || b"_:.-TZeEx+".contains(&b));
-    let is_a_word = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
-        .iter()
-        .any(|word| text.eq_ignore_ascii_case(word));
-    let breaks = text.contains(": ") || text.contains(" #") || text.ends_with(':') || text.ends_with(' ');
-    if first_is_plain && !looks_like_a_number && !is_a_word && !breaks {
-        out.push_str(text);
-    } else {
-        out.push_str(&Value::from(text).to_string());
-    }
 }
 
 #[cfg(test)]
@@ -210,7 +39,7 @@ metadata:
 spec:
   containers:
   - args:
-    - \"--x\"
+    - --x
     - \"true\"
     image: nginx:1
     name: app

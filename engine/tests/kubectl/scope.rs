@@ -1,0 +1,45 @@
+//! Which recorded steps are about what is not simulated, each with its reason.
+
+use super::recording::Step;
+
+const VERBS: [(&str, &str); 12] = [
+    ("replace", "kubectl replace is not among the verbs"),
+    ("logs", "no program really runs"),
+    ("exec", "no program really runs"),
+    ("attach", "no program really runs"),
+    ("cp", "no program really runs"),
+    ("port-forward", "no program really runs"),
+    ("cluster-info", "kubectl cluster-info is not among the verbs"),
+    ("auth", "there are no users"),
+    ("help", "help texts"),
+    ("-h", "help texts"),
+    ("config", "the recorder's context has names of its own"),
+    ("", "help texts"),
+];
+
+/// Why a step is out of scope; nothing where it is in it.
+pub fn outside(recording: &str, index: usize, step: &Step) -> Option<&'static str> {
+    let verb = step.cmd.split_whitespace().nth(1).unwrap_or_default();
+    if step.cmd.contains("--help") {
+        return Some("help texts");
+    }
+    if let Some((_, reason)) = VERBS.iter().find(|(known, _)| *known == verb) {
+        return Some(reason);
+    }
+    if step.cmd.contains("--raw") {
+        return Some("requests by their address");
+    }
+    if step.cmd.contains("--prune") {
+        return Some("kubectl apply --prune");
+    }
+    if recording == "control_plane_down" && index >= 26 && index != 30 {
+        return Some("an API server that does not answer");
+    }
+    if step.stderr.contains("map[string]interface {}{") {
+        return Some("a dump of Go structures with the field managers of pods");
+    }
+    if recording == "top_and_hpa_metrics" && index == 29 {
+        return Some("metrics that were not recorded");
+    }
+    None
+}
