@@ -120,6 +120,10 @@ fn run_recording(recording: &Recording, tally: &mut Tally, verbose: bool) {
 
 #[test]
 fn kubectl_says_what_the_recorded_one_said() {
+    run_all();
+}
+
+pub fn run_all() {
     let only = std::env::var("CONFORMANCE_ONLY").unwrap_or_default();
     let verbose = std::env::var_os("CONFORMANCE_VERBOSE").is_some();
     let mut tally = Tally::default();

@@ -3,6 +3,7 @@
 //! A scenario and a journal of commands are all there is; [`Simulation`] replays them. It owns the API server, the
 //! processes with their caches and loops, and the machines, and it alone decides what happens when.
 
+mod ask;
 mod command;
 mod command_reader;
 mod command_text;
@@ -19,6 +20,7 @@ mod simulation;
 mod turns;
 mod under_way;
 
+pub use ask::Ask;
 pub use command::*;
 pub use command_reader::read_journal;
 pub use command_text::write_journal;

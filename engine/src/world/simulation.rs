@@ -324,14 +324,21 @@ impl Simulation {
         self.trace.root(seq).is_some_and(|root| self.commands.binary_search(&root).is_ok())
     }
 
-    /// Does what a person asked for, now. The person's own request takes no time.
-    pub fn dispatch(&mut self, command: Command) -> Outcome {
-        let words = describe(&command);
+    /// Puts a command in the journal and in the trace.
+    pub(super) fn note_command(&mut self, command: &Command) -> Seq {
+        let words = describe(command);
         let nth = (self.queue.next_at() == Some(self.now())).then_some(self.nth);
         self.journal.push(Rc::new(JournalEntry { at: self.now(), nth, command: command.clone() }));
         let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
         self.commands.push(seq);
+        seq
+    }
+
+    /// Does what a person asked for, now. The person's own request takes no time.
+    pub fn dispatch(&mut self, command: Command) -> Outcome {
+        let seq = self.note_command(&command);
         match command {
+            Command::Request { .. } => self.asked(&command, seq),
             Command::Apply { manifest } => self.apply(&manifest, seq),
             Command::Replace { manifest } => self.replace(&manifest, seq),
             Command::Scale { target, replicas } => self.scale(&target, replicas, seq),
@@ -486,6 +493,18 @@ fn describe(command: &Command) -> Note {
                 _ => "deleted {} **{}**",
             };
             Note { text, args: vec![kind(target).into(), target.name.clone().into()] }
+        }
+        Command::Request { ask, .. } => {
+            let target = ask.target();
+            let (kind, name) = target.map_or(("object".to_string(), String::new()), |it| (kind(&it), it.name));
+            let text = match ask {
+                super::Ask::Create { .. } => "created {} **{}**",
+                super::Ask::Apply { .. } => "applied {} **{}**",
+                super::Ask::Delete { .. } => "deleted {} **{}**",
+                super::Ask::Evict { .. } => "evicted {} **{}**",
+                _ => "changed {} **{}**",
+            };
+            Note { text, args: vec![kind.into(), name.into()] }
         }
         Command::Evict { target } => note!("evicted {} **{}**", kind(target), target.name.clone()),
         Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),

@@ -50,12 +50,7 @@ impl Recording {
         let value: Value = serde_json::from_str(source).unwrap_or_else(|error| panic!("{name}: {error}"));
         let list = |field: &str| value[field].as_array().cloned().unwrap_or_default();
         let others = list("initialObjects").iter().filter(|it| it["fromStep"] == 0).map(|it| it["object"].clone()).collect();
-        let changes = list("changes").iter().map(|it| Change {
-            clock: clock(&it["clock"]),
-            is_gone: it["type"] == "DELETED",
-            object: it["object"].clone(),
-        });
-        let mut changes: Vec<Change> = changes.collect();
+        let mut changes: Vec<Change> = list("changes").iter().map(change).collect();
         changes.sort_by_key(|it| it.clock);
         let steps = list("steps").iter().map(step).collect();
         let metrics = value.get("metrics").cloned();
@@ -82,6 +77,10 @@ impl Recording {
     }
 }
 
+fn change(it: &Value) -> Change {
+    Change { clock: clock(&it["clock"]), is_gone: it["type"] == "DELETED", object: it["object"].clone() }
+}
+
 fn step(it: &Value) -> Step {
     let files = match &it["files"] {
         Value::Object(map) => map.iter().map(|(name, body)| (name.clone(), text(body))).collect(),
@@ -102,7 +101,7 @@ fn step(it: &Value) -> Step {
 
 /// The folder with the recordings.
 pub fn folder() -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = Path::new(option_env!("KT_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR")));
     let named = std::env::var_os("CONFORMANCE_DIR").map(PathBuf::from);
     let base = named.map_or_else(
         || own.join("tests/data"),
