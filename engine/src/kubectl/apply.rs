@@ -33,7 +33,7 @@ pub fn apply(context: &mut Context<'_>) -> Result<Done, Failure> {
     }
     let format = print::format(&context.args, false)?;
     let validation = context.args.text("validate").to_string();
-    let is_strict = matches!(validation.as_str(), "" | "strict" | "true");
+    let is_strict = matches!(validation.as_str(), "" | "strict" | "true") && context.dry != super::Dry::Client;
     let items = context.items(is_strict)?;
     if items.is_empty() && context.problems.is_empty() {
         return Err(Failure::error("no objects passed to apply"));

@@ -7,7 +7,7 @@ use super::text_diff::unified;
 use super::yaml::to_yaml;
 use super::{Context, Done, Failure, Problem};
 use crate::api::Object;
-use crate::apiserver::{Request, Verb as Ask};
+use crate::apiserver::{LAST_APPLIED, Request, Verb as Ask};
 
 pub fn diff(context: &mut Context<'_>) -> Result<Done, Failure> {
     if !context.args.has("filename") {
@@ -43,6 +43,12 @@ pub fn diff(context: &mut Context<'_>) -> Result<Done, Failure> {
             match &live {
                 None => drop(meta.remove("resourceVersion")),
                 Some(live) => drop(meta.insert("resourceVersion".into(), live.meta().resource_version.to_string().into())),
+            }
+        }
+        // What apply remembers is no difference.
+        if let Some(last) = live.as_ref().and_then(|it| it.meta().annotations.get(LAST_APPLIED)) {
+            if let Some(annotations) = new.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
+                annotations.insert(LAST_APPLIED.into(), last.as_str().into());
             }
         }
         if live.is_none() && new.get("status").is_none() {

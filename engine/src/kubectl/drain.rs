@@ -70,6 +70,7 @@ struct Leaver {
     again: i64,
     /// The last refusal, while the pod has not been let go.
     refused: Option<String>,
+    is_late: bool,
 }
 
 pub fn drain(context: &mut Context<'_>) -> Result<Done, Failure> {
@@ -101,7 +102,7 @@ pub fn drain(context: &mut Context<'_>) -> Result<Done, Failure> {
     let mut rest: Vec<Name> = nodes.iter().map(|it| it.meta().name.clone()).collect();
     rest.reverse();
     let timeout = context.args.text("timeout").to_string();
-    Ok(Done::Wait(Box::new(Drain { rest, options, pods, until, timeout, current: None, leavers: Vec::new(), failed: Vec::new() })))
+    Ok(Done::Wait(Box::new(Drain { rest, options, pods, until, timeout, current: None, leavers: Vec::new(), failed: Vec::new(), is_over: false })))
 }
 
 struct Drain {
@@ -114,6 +115,7 @@ struct Drain {
     current: Option<Name>,
     leavers: Vec<Leaver>,
     failed: Vec<(Name, Vec<String>)>,
+    is_over: bool,
 }
 
 fn several(errors: &[String]) -> String {
@@ -150,7 +152,7 @@ impl Drain {
                     if let Fate::GoesWith(words) = fate {
                         note(&mut warned, words, &pod);
                     }
-                    leavers.push(Leaver { key: pod.key(), uid: pod.meta().uid, asked: false, again: 0, refused: None });
+                    leavers.push(Leaver { key: pod.key(), uid: pod.meta().uid, asked: false, again: 0, refused: None, is_late: false });
                 }
             }
         }
@@ -178,18 +180,22 @@ impl Drain {
     }
 
     /// Asks for each pod that has not been let go to leave.
-    fn ask(&mut self, cluster: &mut dyn Cluster, out: &mut Output) {
+    fn ask(&mut self, cluster: &mut dyn Cluster, is_over: bool, out: &mut Output) {
         let now = cluster.wall_millis();
         let suffix = self.options.dry.suffix();
         for index in 0..self.leavers.len() {
             let it = &self.leavers[index];
-            if it.asked || it.again > now {
+            if it.asked || it.again > now || it.is_late {
                 continue;
             }
             let (key, options) = (it.key.clone(), DeleteOptions { grace_seconds: self.options.grace, ..DeleteOptions::default() });
             let ask = if self.options.by_deletion { Ask::Delete(key.clone(), options) } else { Ask::Evict(key.clone(), options) };
             if !self.options.by_deletion {
                 out.out(&["evicting pod ", &key.namespace, "/", &key.name, suffix, "\n"].concat());
+            }
+            if is_over {
+                self.leavers[index].is_late = true;
+                continue;
             }
             let request = Request::new("kubectl", ask);
             let result = match self.options.dry {
@@ -264,9 +270,8 @@ impl Waiting for Drain {
                 continue;
             };
             let is_over = self.until.is_some_and(|until| cluster.wall_millis() >= until);
-            if !is_over {
-                self.ask(cluster, out);
-            }
+            self.is_over = is_over;
+            self.ask(cluster, is_over, out);
             self.tell(cluster, out);
             if self.leavers.is_empty() {
                 let suffix = self.options.dry.suffix();
@@ -274,7 +279,8 @@ impl Waiting for Drain {
                 self.current = None;
                 continue;
             }
-            if is_over {
+            // Kubectl sleeps until it asks again, and only then sees that its time is up.
+            if is_over && self.leavers.iter().all(|it| it.asked || it.is_late) {
                 self.current = None;
                 self.time_out(&node, out);
                 continue;
@@ -284,8 +290,8 @@ impl Waiting for Drain {
     }
 
     fn due(&self) -> Option<i64> {
-        let again = self.leavers.iter().filter(|it| !it.asked).map(|it| it.again).min();
-        match (again, self.until) {
+        let again = self.leavers.iter().filter(|it| !it.asked && !it.is_late).map(|it| it.again).min();
+        match (again, self.until.filter(|_| !self.is_over)) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }

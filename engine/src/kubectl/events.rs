@@ -119,7 +119,7 @@ pub fn about(cluster: &dyn Cluster, object: &Object) -> Vec<Value> {
         let of = text(it, "involvedObject.uid");
         text(it, "involvedObject.name") == &*meta.name
             && text(it, "involvedObject.kind") == object.kind().name()
-            && (of == uid || of == own || of.is_empty())
+            && (of == uid || of == own)
     });
     sort_by(&mut found, |a, b| last_of(a).cmp(&last_of(b)));
     found

@@ -98,6 +98,9 @@ pub fn get(context: &mut Context<'_>) -> Result<Done, Failure> {
     if context.args.has("subresource") {
         return subresource(context, &words, &format);
     }
+    if words.first().is_some_and(|it| it.split(',').any(|word| word == "ev")) {
+        context.out.err("Warning: short name \"ev\" could also match lower priority resource events.events.k8s.io\n");
+    }
     let found = found(context, &words)?;
     if found.objects.iter().any(|it| it.kind() == Kind::Endpoints) || found.kinds.contains(&Kind::Endpoints) {
         context.out.err("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice\n");

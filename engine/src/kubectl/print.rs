@@ -117,6 +117,16 @@ pub fn finished(cluster: &dyn Cluster, object: &Object, with_managers: bool) -> 
     if object.kind() == Kind::Pod {
         finish_pod(&mut value);
     }
+    for path in ["/spec", "/spec/template/spec"] {
+        for field in ["containers", "initContainers"] {
+            let path = [path, "/", field].concat();
+            for it in value.pointer_mut(&path).and_then(Value::as_array_mut).into_iter().flatten() {
+                if let Some(map) = it.as_object_mut() {
+                    map.entry("resources").or_insert_with(|| Value::Object(Map::new()));
+                }
+            }
+        }
+    }
     value
 }
 
@@ -128,6 +138,11 @@ fn finish_pod(value: &mut Value) {
             if let Some(map) = it.as_object_mut() {
                 map.entry("lastState").or_insert_with(empty);
             }
+        }
+    }
+    for it in value.pointer_mut("/status/conditions").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(map) = it.as_object_mut() {
+            map.entry("lastProbeTime").or_insert(Value::Null);
         }
     }
 }

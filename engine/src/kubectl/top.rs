@@ -9,7 +9,7 @@ use crate::api::{Kind, Name, Object, Quantity};
 use crate::apiserver::{ApiError, Reason};
 use crate::sim::sort_by;
 
-const USAGE: &str = "Display resource (CPU/memory) usage.\n\n This command provides a view of recent resource consumption for nodes and pods. It fetches metrics from the Metrics Server, which aggregates this data from the kubelet on each node. The Metrics Server must be installed and running in the cluster for this command to work.\n\nAvailable Commands:\n  node          Display resource (CPU/memory) usage of nodes\n  pod           Display resource (CPU/memory) usage of pods";
+const USAGE: &str = "Display resource (CPU/memory) usage.\n\nAvailable Commands:\n  node          Display resource (CPU/memory) usage of nodes\n  pod           Display resource (CPU/memory) usage of pods";
 
 pub fn top(context: &mut Context<'_>) -> Result<Done, Failure> {
     if context.args.words.is_empty() {

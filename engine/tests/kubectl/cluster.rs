@@ -59,9 +59,12 @@ impl Recorded {
     /// Puts the recorded kinds in place as they were when a step began.
     pub fn place(&mut self, recording: &Recording, index: usize, clock: i64) {
         self.wall = clock;
-        let wanted: Vec<Object> = recording.at(clock).iter().filter_map(object).collect();
+        let wanted: Vec<Object> = recording.at(clock).filter_map(object).collect();
         let now = self.now();
         for kind in KINDS {
+            if kind == Kind::ResourceQuota && !recording.has_quotas() {
+                continue;
+            }
             let known: Vec<Object> = self.api.objects().of_kind(kind).cloned().collect();
             for old in known {
                 let is_recorded = kind == Kind::Node || &*old.meta().namespace == "default";

@@ -12,14 +12,15 @@ pub struct Said {
 /// The first difference, in words; nothing where there is none.
 pub fn differs(step: &Step, said: &Said) -> Option<String> {
     // Labels are listed in the order of a Go map.
-    let is_list = step.cmd.contains("--list");
+    // So are objects of which none comes first in a sort that keeps no order, and pods that are evicted at once.
+    let is_list = ["--list", "--sort-by", "kubectl events", "kubectl drain"].iter().any(|it| step.cmd.contains(it));
     let sorted = |text: &str| {
         let mut lines: Vec<&str> = text.lines().collect();
         lines.sort_unstable();
         lines.join("\n")
     };
     let same = |theirs: &str, ours: &str| match is_list {
-        true => sorted(theirs) == sorted(ours),
+        true => is_same(&sorted(&plain(theirs)), &sorted(&plain(ours))),
         false => is_same(&plain(theirs), &plain(ours)),
     };
     let mut found = String::new();
@@ -62,7 +63,8 @@ fn plain(text: &str) -> String {
         let is_klog = line.len() > 30 && line.starts_with(['W', 'E', 'I']) && line[1..5].bytes().all(|it| it.is_ascii_digit());
         if let (true, Some(at)) = (is_klog, line.find(".go:")) {
             let start = line[..at].rfind(' ').map_or(0, |it| it + 1);
-            out += &format!("klog {}", &line[start..]);
+            let words = &line[start..];
+            out += &format!("klog {}", words.split_once(".go:").map_or(words, |(_, rest)| rest));
         } else if let Some(rest) = ["--- ", "+++ "].iter().find_map(|it| line.strip_prefix(it)) {
             let path = rest.split('\t').next().unwrap_or_default();
             out += &format!("{}{}\n", &line[..4], file(path));
@@ -70,7 +72,8 @@ fn plain(text: &str) -> String {
             let names: Vec<String> = rest.split_whitespace().map(|it| file(it).to_string()).collect();
             out += &format!("diff -u -N {}\n", names.join(" "));
         } else {
-            out += line;
+            // The recorder was built from another tree.
+            out += &line.replace("deps/github.com/openshift/kubernetes/pkg", "pkg");
         }
     }
     out

@@ -1,5 +1,6 @@
 //! A recorded course of kubectl commands, with the cluster's state at each.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 pub struct Recording {
     pub name: String,
     pub state: Vec<Value>,
+    pub state_clock: i64,
     /// Objects of other kinds and places that are there from the beginning.
     pub others: Vec<Value>,
     pub changes: Vec<Change>,
@@ -54,7 +56,9 @@ impl Recording {
         changes.sort_by_key(|it| it.clock);
         let steps = list("steps").iter().map(step).collect();
         let metrics = value.get("metrics").cloned();
-        Self { name: name.into(), state: list("state"), others, changes, steps, metrics }
+        // A millisecond aside, what was there when the first step began.
+        let state_clock = clock(&value["stateClock"]) - 10;
+        Self { name: name.into(), state: list("state"), state_clock, others, changes, steps, metrics }
     }
 
     /// The changes later than an instant.
@@ -62,18 +66,24 @@ impl Recording {
         self.changes.iter().filter(move |it| it.clock > clock)
     }
 
+    /// Whether quotas were recorded: of those that were not, a step's own effects stay.
+    pub fn has_quotas(&self) -> bool {
+        self.state.iter().chain(self.changes.iter().map(|it| &it.object)).any(|it| it["kind"] == "ResourceQuota")
+    }
+
     /// The objects at an instant.
-    pub fn at(&self, clock: i64) -> Vec<Value> {
-        let id = |it: &Value| (text(&it["kind"]), text(&it["metadata"]["namespace"]), text(&it["metadata"]["name"]));
-        let mut objects = self.state.clone();
+    pub fn at(&self, clock: i64) -> impl Iterator<Item = &Value> {
+        let id = |it: &Value| [text(&it["kind"]), text(&it["metadata"]["namespace"]), text(&it["metadata"]["name"])];
+        let state = if clock < self.state_clock { &[] } else { self.state.as_slice() };
+        let mut objects: BTreeMap<[String; 3], &Value> = state.iter().map(|it| (id(it), it)).collect();
         for change in self.changes.iter().take_while(|it| it.clock <= clock) {
-            let key = id(&change.object);
-            objects.retain(|it| id(it) != key);
-            if !change.is_gone {
-                objects.push(change.object.clone());
+            if change.is_gone {
+                objects.remove(&id(&change.object));
+            } else {
+                objects.insert(id(&change.object), &change.object);
             }
         }
-        objects
+        objects.into_values()
     }
 }
 

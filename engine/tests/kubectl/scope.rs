@@ -32,6 +32,15 @@ pub fn outside(recording: &str, index: usize, step: &Step) -> Option<&'static st
     if step.cmd.contains("--prune") {
         return Some("kubectl apply --prune");
     }
+    if ["get ep", "get endpoints"].iter().any(|it| step.cmd.ends_with(it)) {
+        return Some("Endpoints, which were not recorded");
+    }
+    if recording == "namespaces" && [6, 7, 8, 9, 15, 16, 18, 20, 25, 26, 34].contains(&index) {
+        return Some("what controllers did in a namespace that was not recorded");
+    }
+    if recording == "get_fresh" && step.cmd.contains("--show-managed-fields") {
+        return Some("field managers that were not recorded");
+    }
     if recording == "control_plane_down" && index >= 26 && index != 30 {
         return Some("an API server that does not answer");
     }

@@ -223,11 +223,7 @@ fn job(row: &Row<'_>, names: String, images: String) -> Vec<String> {
         (wanted, _) => [&done, "/", &wanted.to_string()].concat(),
     };
     let started = time::millis(text(value, "status.startTime"));
-    let failed = list(value, "status.conditions")
-        .iter()
-        .find(|it| text(it, "type") == "Failed" && text(it, "status") == "True")
-        .and_then(|it| time::millis(text(it, "lastTransitionTime")));
-    let ended = time::millis(text(value, "status.completionTime")).or(failed);
+    let ended = time::millis(text(value, "status.completionTime"));
     let duration = started.map_or(String::new(), |from| time::human(ended.unwrap_or(row.now) - from));
     let status = if is_true(value, "Complete") {
         "Complete"

@@ -242,7 +242,7 @@ pub fn describe(context: &mut Context<'_>) -> Result<Done, Failure> {
             _ => found.objects,
         }
     };
-    let with_events = context.args.is_or("show-events", objects.len() <= 1);
+    let with_events = context.args.is_or("show-events", objects.len() <= 1 && context.problems.is_empty());
     let mut is_first = true;
     for object in objects {
         let value = object.to_value();

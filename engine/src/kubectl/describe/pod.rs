@@ -29,7 +29,8 @@ pub fn describe(about: &About<'_>, w: &mut Writer) {
         w.field("Start Time", &about.date("status.startTime"));
     }
     about.marks(w);
-    if has(value, "metadata.deletionTimestamp") && text(status, "reason") != "NodeLost" {
+    let is_over = matches!(text(status, "phase"), "Succeeded" | "Failed");
+    if has(value, "metadata.deletionTimestamp") && !is_over {
         let lasts = time::since(text(value, "metadata.deletionTimestamp"), about.now);
         w.field("Status", &["Terminating (lasts ", &lasts, ")"].concat());
         let grace = int(value, "metadata.deletionGracePeriodSeconds").to_string();

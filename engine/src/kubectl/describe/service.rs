@@ -80,11 +80,13 @@ fn endpoints(slices: &[Value], name: &str) -> String {
     if slices.is_empty() {
         return "<none>".into();
     }
-    let (mut shown, mut count) = (Vec::new(), 0_usize);
+    let (mut shown, mut count, mut more) = (Vec::new(), 0_usize, false);
     for slice in slices {
         for port in list(slice, "ports").iter().filter(|it| text(it, "name") == name) {
             let number = plain(at(port, "port"));
             for endpoint in list(slice, "endpoints") {
+                // An endpoint that is not ready still tells that there are more: kubectl says so of none, too.
+                more |= shown.len() == 3;
                 let is_ready = at(endpoint, "conditions.ready").as_bool().unwrap_or(true);
                 for address in list(endpoint, "addresses").iter().filter_map(Value::as_str).filter(|_| is_ready) {
                     count += 1;
@@ -96,7 +98,7 @@ fn endpoints(slices: &[Value], name: &str) -> String {
         }
     }
     let mut text = shown.join(",");
-    if count > shown.len() {
+    if more {
         text += &[" + ", &(count - shown.len()).to_string(), " more..."].concat();
     }
     text

@@ -15,7 +15,7 @@ pub fn template(template: &Value) -> String {
 pub fn write(w: &mut Writer, template: &Value) {
     let spec = at(template, "spec");
     w.line(0, &["Pod Template:"]);
-    w.labels("  ", "Labels", map(template, "metadata.labels"));
+    w.labels("", "  Labels", map(template, "metadata.labels"));
     let annotations = map(template, "metadata.annotations");
     if annotations.is_some_and(|it| !it.is_empty()) {
         w.annotations("  Annotations", annotations);

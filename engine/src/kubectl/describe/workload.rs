@@ -64,7 +64,6 @@ pub fn deployment(about: &About<'_>, w: &mut Writer) {
     sort_by(&mut owned, |a, b| a.meta().creation_timestamp.cmp(&b.meta().creation_timestamp));
     let new = owned.iter().position(|it| bare(at(&it.to_value(), "spec.template")) == wanted);
     let new: Vec<&Object> = new.map(|at| owned.remove(at)).into_iter().collect();
-    sort_by(&mut owned, |a, b| a.meta().name.cmp(&b.meta().name));
     if !owned.is_empty() || !new.is_empty() {
         w.field("OldReplicaSets", &sets(&owned));
         w.field("NewReplicaSet", &sets(&new));
