@@ -48,7 +48,8 @@ fn run(console: &mut Console, cluster: &mut Recorded, recording: &Recording, ste
         running.edited(&text);
         running.poll(console, cluster);
     }
-    let mut changes = recording.after(cluster.wall).take_while(|it| it.clock <= end).peekable();
+    let fed = if only_reads(step) { cluster.wall } else { step.clock };
+    let mut changes = recording.after(fed).take_while(|it| it.clock <= end).peekable();
     while running.exit().is_none() {
         let due = running.due().filter(|due| *due <= end && *due > cluster.wall);
         let next = changes.peek().map(|it| it.clock);

@@ -462,7 +462,7 @@ impl ApiServer {
 
 /// A manifest as `kubectl apply` remembers it: with its namespace, and without what an earlier apply remembered, which
 /// an object that was read from a cluster brings along (`GetModifiedConfiguration`).
-fn configuration(value: &Value, namespace: &Name) -> Value {
+pub fn configuration(value: &Value, namespace: &Name) -> Value {
     let mut new = value.clone();
     if let Some(meta) = new.get_mut("metadata").and_then(Value::as_object_mut) {
         if !namespace.is_empty() {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::files::Item;
 use super::print::{self, Format, finished, list_of};
 use super::resources::Wants;
-use super::{Context, Done, Failure, Problem, reference, yaml};
+use super::{Context, Done, Failure, Problem, apply_patch, reference, yaml};
 use crate::api::Object;
 use crate::apiserver::{Effect, LAST_APPLIED, Verb as Ask, warnings};
 
@@ -105,7 +105,13 @@ fn one(context: &mut Context<'_>, item: &Item) -> Result<(Object, &'static str),
             };
             Ok((answer.object, word))
         }
-        Err(error) => Err(Problem::Api { error, during }),
+        Err(error) => {
+            let during = match &live {
+                Some(live) if error.fields.is_empty() => apply_patch::during(live, &item.value, &item.source),
+                _ => during,
+            };
+            Err(Problem::Api { error, during })
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Context, Failure, Problem};
+use super::{Context, Failure, Problem, apply_patch};
 use crate::api::{Kind, Name, Object};
 use crate::manifest::{Document, Manifest, read};
 
@@ -53,9 +53,24 @@ impl Context<'_> {
     /// # Errors
     /// Where there is no such file.
     pub fn items(&mut self, is_strict: bool) -> Result<Vec<Item>, Failure> {
+        let is_applied = is_strict && self.args.path == "kubectl apply" && !self.args.is("server-side");
         let mut items = Vec::new();
         for (source, text) in self.texts()? {
             let manifest = read(&text);
+            if is_applied {
+                let live = |kind: Kind, value: &Value| {
+                    let name = value.pointer("/metadata/name")?.as_str()?;
+                    let space = value.pointer("/metadata/namespace").and_then(Value::as_str);
+                    match space {
+                        Some(space) => self.live_in(kind, &space.into(), name).ok(),
+                        None => self.live(kind, name).ok(),
+                    }
+                };
+                if let Some(problem) = apply_patch::refusal(&manifest, &text, live) {
+                    self.problems.push(problem);
+                    continue;
+                }
+            }
             let numbers = manifest.diagnostics.iter().map(|it| it.document);
             let last = numbers.chain(manifest.documents.iter().map(|it| it.index)).max();
             for index in 0..last.map_or(0, |last| last + 1) {

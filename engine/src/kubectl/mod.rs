@@ -7,6 +7,7 @@
 
 mod annotate;
 mod apply;
+mod apply_patch;
 mod autoscale;
 mod change;
 mod columns;

@@ -136,7 +136,10 @@ fn finish_pod(value: &mut Value) {
     for path in ["/status/containerStatuses", "/status/initContainerStatuses"] {
         for it in value.pointer_mut(path).and_then(Value::as_array_mut).into_iter().flatten() {
             if let Some(map) = it.as_object_mut() {
-                map.entry("lastState").or_insert_with(empty);
+                let last = map.entry("lastState").or_insert_with(empty);
+                if last.pointer("/waiting/reason").and_then(Value::as_str) == Some("") {
+                    *last = empty();
+                }
             }
         }
     }

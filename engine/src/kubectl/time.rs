@@ -50,6 +50,10 @@ pub fn date(text: &str) -> String {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let Some(ms) = millis(text) else { return String::new() };
     let seconds = ms.div_euclid(1_000);
+    if seconds == 0 {
+        // Go's zero time, which the API writes as null.
+        return "Mon, 01 Jan 0001 00:00:00 +0000".into();
+    }
     let iso = Timestamp(seconds).to_string();
     let day = DAYS[usize::try_from(seconds.div_euclid(86_400).rem_euclid(7)).unwrap_or(0)];
     let month = iso.get(5..7).and_then(|it| it.parse::<usize>().ok()).unwrap_or(1);

@@ -79,6 +79,23 @@ impl Recorded {
             }
         }
         self.place_leases(recording, index);
+        self.count_quotas(now);
+    }
+
+    /// What the quota controller says of a quota that was just made, where quotas were not recorded.
+    fn count_quotas(&mut self, now: Time) {
+        let quotas: Vec<Object> = self.api.objects().of_kind(Kind::ResourceQuota).cloned().collect();
+        for quota in quotas {
+            let mut value = quota.to_value();
+            if value.get("status").is_none() {
+                let hard = value["spec"]["hard"].clone();
+                let used: serde_json::Map<String, Value> =
+                    hard.as_object().into_iter().flatten().map(|(name, _)| (name.clone(), "0".into())).collect();
+                value["status"] = serde_json::json!({"hard": hard, "used": used});
+                let quota = Object::from_value(Kind::ResourceQuota, value).expect("a quota");
+                self.api.restore(quota, false, now);
+            }
+        }
     }
 
     /// Leases are in none of the recorded namespaces: what a description says of them is all that is known of them.

@@ -35,6 +35,12 @@ pub fn outside(recording: &str, index: usize, step: &Step) -> Option<&'static st
     if ["get ep", "get endpoints"].iter().any(|it| step.cmd.ends_with(it)) {
         return Some("Endpoints, which were not recorded");
     }
+    if step.cmd.ends_with("get cm") {
+        return Some("ConfigMaps that were not recorded");
+    }
+    if step.cmd == "kubectl top" {
+        return Some("help texts");
+    }
     if recording == "namespaces" && [6, 7, 8, 9, 15, 16, 18, 20, 25, 26, 34].contains(&index) {
         return Some("what controllers did in a namespace that was not recorded");
     }
