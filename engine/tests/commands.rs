@@ -10,7 +10,7 @@ use loopscope_engine::apiserver::PatchType;
 use loopscope_engine::environment::Behavior;
 use loopscope_engine::sim::Time;
 use loopscope_engine::world::{
-    Command, JournalEntry, NodeSetup, Simulation, Subject, Target, read_journal, write_journal,
+    Ask, Command, JournalEntry, NodeSetup, Simulation, Subject, Target, read_journal, write_journal,
 };
 use play::{apply, n_ready, object, run_for, scenario, target, workload, world};
 use proptest::prelude::*;
@@ -118,6 +118,12 @@ fn request() -> impl Strategy<Value = Command> {
         (subject_target(), on()).prop_map(|(target, on)| Command::Pause { target, on }),
         subject_target().prop_map(|target| Command::Restart { target }),
         (subject_target(), types, json()).prop_map(|(target, kind, patch)| Command::Patch { target, kind, patch }),
+        (name(), subject_target(), prop::sample::select(vec![PatchType::Merge, PatchType::Strategic]), json())
+            .prop_map(|(manager, target, kind, patch)| Command::Request {
+                manager,
+                ask: Ask::Patch { target, kind, patch }
+            }),
+        (name(), json()).prop_map(|(manager, object)| Command::Request { manager, ask: Ask::Create { object } }),
         (subject_target(), deeds::propagation(), prop::option::of(any::<i64>()))
             .prop_map(|(target, propagation, grace)| Command::Delete { target, propagation, grace }),
         subject_target().prop_map(|target| Command::Evict { target }),

@@ -7,10 +7,16 @@
 mod cluster;
 #[path = "kubectl/compare.rs"]
 mod compare;
+#[cfg(test)]
+#[path = "kubectl/random.rs"]
+mod random;
 #[path = "kubectl/recording.rs"]
 mod recording;
 #[path = "kubectl/scope.rs"]
 mod scope;
+#[cfg(test)]
+#[path = "kubectl/world.rs"]
+mod world;
 
 use cluster::Recorded;
 use compare::{Said, differs};
@@ -30,7 +36,14 @@ fn said(running: &mut Running, into: &mut Said) {
 }
 
 /// Runs a step to its end, or as long as the real kubectl ran; `late` is how long kubectl took until it worked out ages.
-fn run(console: &mut Console, cluster: &mut Recorded, recording: &Recording, step: &Step, until: i64, late: i64) -> Said {
+fn run(
+    console: &mut Console,
+    cluster: &mut Recorded,
+    recording: &Recording,
+    step: &Step,
+    until: i64,
+    late: i64,
+) -> Said {
     cluster.wall = step.clock + late;
     if only_reads(step) {
         for change in recording.after(step.clock).take_while(|it| it.clock <= step.clock + late) {

@@ -15,7 +15,10 @@ const LAYERS: [(&str, &[&str]); 11] = [
     ("kubectl", &["api", "manifest", "sim", "apiserver"]),
     ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "note"]),
     ("history", &["sim", "world"]),
-    ("view", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "world", "note"]),
+    (
+        "view",
+        &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "world", "note"],
+    ),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

@@ -8,8 +8,8 @@ use super::strategic::strategic_patch;
 use super::templates::{Bound, Prepared};
 use super::{
     Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, Indexes, ManagerId, Objects, PatchType,
-    Reason, Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way,
-    validate_create, validate_meta, validate_update,
+    Reason, Request, Verb, WatchLog, admit_pod, apply_defaults, configuration, merge_patch, select_pods_of_job,
+    three_way, validate_create, validate_meta, validate_update,
 };
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, Timestamp, Uid, set_condition};
 use crate::sim::{Millis, Random, Seq, Time};
@@ -44,12 +44,12 @@ pub struct Moment<'a> {
 /// The store and the rules by which it changes. Nothing else changes an object.
 #[derive(Clone, Debug, Default)]
 pub struct ApiServer {
-    objects: Objects,
-    version: u64,
+    pub(super) objects: Objects,
+    pub(super) version: u64,
     log: WatchLog,
     managers: FieldManagers,
     pub events: EventLog,
-    prepared: Option<Prepared>,
+    pub(super) prepared: Option<Prepared>,
     bound: Bound,
     /// So long after a write every watcher has heard of it; unknown where none is given.
     pub watch_lag: Option<Millis>,
@@ -75,22 +75,6 @@ impl ApiServer {
     /// The write of a version; nothing where the log no longer reaches back (410 Gone).
     pub fn change(&self, version: u64) -> Option<&Rc<Change>> {
         self.log.get(version)
-    }
-
-    /// Puts an object in place as it is, its version included, as from a backup of the store; takes it away where
-    /// `is_gone`. Watchers hear of it.
-    pub fn restore(&mut self, object: Object, is_gone: bool, now: Time) {
-        let key = object.key();
-        self.version += 1;
-        let old = if is_gone { self.objects.remove(&key) } else { self.objects.put(key.clone(), object.clone()) };
-        let kind = match (is_gone, &old) {
-            (true, _) => ChangeKind::Deleted,
-            (false, None) => ChangeKind::Added,
-            (false, Some(_)) => ChangeKind::Modified,
-        };
-        self.prepared = None;
-        let version = self.version;
-        self.log_write(Change { version, kind, key, object, old, at: now, cause: Seq(0) });
     }
 
     /// Who set which field of an object last.
@@ -454,28 +438,10 @@ impl ApiServer {
         Answer { object, outcome: Effect::Deleted }
     }
 
-    fn log_write(&mut self, change: Change) {
+    pub(super) fn log_write(&mut self, change: Change) {
         let heard = self.watch_lag.map_or(Time(0), |lag| change.at - lag);
         self.log.push(change, heard);
     }
-}
-
-/// A manifest as `kubectl apply` remembers it: with its namespace, and without what an earlier apply remembered, which
-/// an object that was read from a cluster brings along (`GetModifiedConfiguration`).
-pub fn configuration(value: &Value, namespace: &Name) -> Value {
-    let mut new = value.clone();
-    if let Some(meta) = new.get_mut("metadata").and_then(Value::as_object_mut) {
-        if !namespace.is_empty() {
-            meta.insert("namespace".into(), namespace.as_str().into());
-        }
-        let annotations = meta.entry("annotations").or_insert(Value::Null);
-        match annotations {
-            Value::Object(annotations) => drop(annotations.remove(LAST_APPLIED)),
-            Value::Null => *annotations = Value::Object(serde_json::Map::new()),
-            _ => {}
-        }
-    }
-    new
 }
 
 fn decode(kind: Kind, value: Value) -> Result<Object, ApiError> {

@@ -56,7 +56,12 @@ impl Words {
         }
         if changes.set.iter().any(|(name, _)| changes.removed.contains(name)) {
             let article = if self.of_labels { "a " } else { "an " };
-            return Err(Failure::errors(&["can not both modify and remove ", article, self.noun, " in the same command"]));
+            return Err(Failure::errors(&[
+                "can not both modify and remove ",
+                article,
+                self.noun,
+                " in the same command",
+            ]));
         }
         Ok(changes)
     }
@@ -70,7 +75,9 @@ impl Words {
         let (objects, pairs) = self.split(&words)?;
         let lists = context.args.is("list");
         if objects.is_empty() && !context.args.has("filename") {
-            return Err(Failure::error("one or more resources must be specified as <resource> <name> or <resource>/<name>"));
+            return Err(Failure::error(
+                "one or more resources must be specified as <resource> <name> or <resource>/<name>",
+            ));
         }
         // A word behind the names that changes nothing is a name to kubectl, but one too many without a change.
         if pairs.is_empty() && !lists {
@@ -98,10 +105,15 @@ impl Words {
             });
             if let Some((name, value)) = taken {
                 let words = match self.of_labels {
-                    true => ["error: '", &name, "' already has a value (", &value, "), and --overwrite is false"].concat(),
+                    true => {
+                        ["error: '", &name, "' already has a value (", &value, "), and --overwrite is false"].concat()
+                    }
                     false => [
-                        "error: --overwrite is false but found the following declared annotation(s): '", &name,
-                        "' already has a value (", &value, ")",
+                        "error: --overwrite is false but found the following declared annotation(s): '",
+                        &name,
+                        "' already has a value (",
+                        &value,
+                        ")",
                     ]
                     .concat(),
                 };

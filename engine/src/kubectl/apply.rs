@@ -19,7 +19,9 @@ pub fn apply(context: &mut Context<'_>) -> Result<Done, Failure> {
         return Err(Failure::error("--force-conflicts only works with --server-side"));
     }
     if by_server && context.dry == super::Dry::Client {
-        return Err(Failure::error("--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)"));
+        return Err(Failure::error(
+            "--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)",
+        ));
     }
     if by_server && context.args.is("force") {
         return Err(Failure::error("--force cannot be used with --server-side"));
@@ -136,7 +138,13 @@ pub fn view_last_applied(context: &mut Context<'_>) -> Result<Done, Failure> {
         let text = match context.args.text("output") {
             "" | "yaml" => yaml::to_yaml(&value),
             "json" => yaml::to_json(&value, 2) + "\n",
-            other => return Err(Failure::errors(&["Unexpected -o output mode: ", other, ". We only support -o yaml or -o json"])),
+            other => {
+                return Err(Failure::errors(&[
+                    "Unexpected -o output mode: ",
+                    other,
+                    ". We only support -o yaml or -o json",
+                ]));
+            }
         };
         context.out(&text);
     }

@@ -6,7 +6,7 @@ use super::errors::Problem;
 use super::jsonpath::go;
 use super::value::text;
 use crate::api::{Kind, Object};
-use crate::apiserver::{ApiError, LAST_APPLIED, configuration, merge_keys};
+use crate::apiserver::{LAST_APPLIED, configuration, merge_keys};
 use crate::manifest::{Manifest, Severity, Stage};
 
 /// Stands in a map of which a list has changed: the server takes such lists out before it prints the patch.
@@ -133,9 +133,21 @@ pub fn during(live: &Object, new: &Value, source: &str) -> String {
     let of = |last: &str, name: &str| ["\"", kind.group(), "/", kind.version(), ", ", last, "=", name, "\""].concat();
     let meta = live.meta();
     [
-        "error when applying patch:\n", &patch(live, new).to_string(), "\nto:\nResource: ", &of("Resource", kind.plural()),
-        ", GroupVersionKind: ", &of("Kind", kind.name()), "\nName: \"", &meta.name, "\", Namespace: \"", &meta.namespace,
-        "\"\nfor: \"", source, "\": error when patching \"", source, "\"",
+        "error when applying patch:\n",
+        &patch(live, new).to_string(),
+        "\nto:\nResource: ",
+        &of("Resource", kind.plural()),
+        ", GroupVersionKind: ",
+        &of("Kind", kind.name()),
+        "\nName: \"",
+        &meta.name,
+        "\", Namespace: \"",
+        &meta.namespace,
+        "\"\nfor: \"",
+        source,
+        "\": error when patching \"",
+        source,
+        "\"",
     ]
     .concat()
 }

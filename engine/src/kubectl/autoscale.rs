@@ -13,11 +13,13 @@ const DEPRECATED: &str = "Flag --cpu-percent has been deprecated, Use --cpu with
 fn metric(name: &str, given: &str) -> Result<Value, Failure> {
     let target = match given.strip_suffix('%') {
         Some(percent) => {
-            let number: i64 = percent.parse().map_err(|_| Failure::errors(&["invalid ", name, " percentage: ", given]))?;
+            let number: i64 =
+                percent.parse().map_err(|_| Failure::errors(&["invalid ", name, " percentage: ", given]))?;
             object(&[("averageUtilization", number.into()), ("type", "Utilization".into())])
         }
         None => {
-            let amount: Quantity = given.parse().map_err(|_| Failure::errors(&["invalid ", name, " value: ", given]))?;
+            let amount: Quantity =
+                given.parse().map_err(|_| Failure::errors(&["invalid ", name, " value: ", given]))?;
             object(&[("averageValue", amount.to_string().into()), ("type", "AverageValue".into())])
         }
     };
@@ -40,7 +42,10 @@ pub fn autoscale(context: &mut Context<'_>) -> Result<Done, Failure> {
     }
     if max < min {
         return Err(Failure::errors(&[
-            "--max=MAXPODS must be larger or equal to --min=MINPODS, max: ", &told(max), ", min: ", &told(min),
+            "--max=MAXPODS must be larger or equal to --min=MINPODS, max: ",
+            &told(max),
+            ", min: ",
+            &told(min),
         ]));
     }
     let mut metrics = Vec::new();
@@ -64,7 +69,8 @@ pub fn autoscale(context: &mut Context<'_>) -> Result<Done, Failure> {
             context.problems.push(Problem::Plain(text));
             continue;
         }
-        let name = if context.args.text("name").is_empty() { own.to_string() } else { context.args.text("name").into() };
+        let name =
+            if context.args.text("name").is_empty() { own.to_string() } else { context.args.text("name").into() };
         let mut value = blank(Kind::HorizontalPodAutoscaler, &name);
         set(&mut value, "spec.maxReplicas", max.into());
         if !metrics.is_empty() {
@@ -73,15 +79,21 @@ pub fn autoscale(context: &mut Context<'_>) -> Result<Done, Failure> {
         if min > 0 {
             set(&mut value, "spec.minReplicas", min.into());
         }
-        set(&mut value, "spec.scaleTargetRef", object(&[
-            ("apiVersion", kind.api_version().into()),
-            ("kind", kind.name().into()),
-            ("name", own.as_str().into()),
-        ]));
+        set(
+            &mut value,
+            "spec.scaleTargetRef",
+            object(&[
+                ("apiVersion", kind.api_version().into()),
+                ("kind", kind.name().into()),
+                ("name", own.as_str().into()),
+            ]),
+        );
         set(&mut value, "status", object(&[("currentMetrics", Value::Null), ("desiredReplicas", 0.into())]));
         let is_new = context.live(Kind::HorizontalPodAutoscaler, &name).is_err();
         if !is_new && metrics.is_empty() {
-            return Err(Failure::error("failed to create autoscaling/v2 HPA and the configuration is incompatible with autoscaling/v1: empty input"));
+            return Err(Failure::error(
+                "failed to create autoscaling/v2 HPA and the configuration is incompatible with autoscaling/v1: empty input",
+            ));
         }
         make(context, Kind::HorizontalPodAutoscaler, value, "kubectl-autoscale", "autoscaled", &Told::Plain)?;
     }

@@ -92,8 +92,3 @@ pub fn difference(from: &Value, to: &Value) -> Value {
     }
     Value::Object(patch)
 }
-
-/// Whether a value has nothing in it.
-pub fn is_empty(value: &Value) -> bool {
-    value.as_object().is_some_and(Map::is_empty)
-}

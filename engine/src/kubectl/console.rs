@@ -268,7 +268,13 @@ fn named(words: &[String]) -> Vec<(usize, &str)> {
     found
 }
 
-fn run(words: &[String], input: Option<String>, console: &mut Console, cluster: &mut dyn Cluster, out: &mut Output) -> Done {
+fn run(
+    words: &[String],
+    input: Option<String>,
+    console: &mut Console,
+    cluster: &mut dyn Cluster,
+    out: &mut Output,
+) -> Done {
     match attempt(words, input, console, cluster, out) {
         Ok(done) => done,
         Err(failure) => {
@@ -315,8 +321,12 @@ fn attempt(
         return Err(Failure::not_simulated(&["kubectl ", first].concat(), nearest(first)));
     };
     let verb_places: Vec<usize> = named.iter().take(parts).map(|(place, _)| *place).collect();
-    let rest: Vec<String> =
-        words.iter().enumerate().filter(|(place, _)| !verb_places.contains(place)).map(|(_, word)| word.clone()).collect();
+    let rest: Vec<String> = words
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| !verb_places.contains(place))
+        .map(|(_, word)| word.clone())
+        .collect();
     let path = ["kubectl ", verb.name].concat();
     let args: Args = flags::parse(verb, &rest)
         .map_err(|error| Failure::errors(&[&error, "\nSee '", &path, " --help' for usage."]))?;
@@ -345,7 +355,17 @@ fn is_known_flag(word: &str) -> bool {
 /// What all verbs look at first.
 fn begin(context: &mut Context<'_>) -> Result<(), Failure> {
     const OTHER_CLUSTERS: [&str; 12] = [
-        "as", "as-group", "as-uid", "cluster", "context", "kubeconfig", "server", "token", "user", "username", "kustomize",
+        "as",
+        "as-group",
+        "as-uid",
+        "cluster",
+        "context",
+        "kubeconfig",
+        "server",
+        "token",
+        "user",
+        "username",
+        "kustomize",
         "raw",
     ];
     if let Some(flag) = context.args.given().find(|flag| OTHER_CLUSTERS.contains(flag)) {
@@ -364,11 +384,17 @@ fn begin(context: &mut Context<'_>) -> Result<(), Failure> {
         }
         "true" | "false" => {
             return Err(Failure::errors(&[
-                "Invalid dry-run value (", &dry, "). Must be \"none\", \"server\", or \"client\".",
+                "Invalid dry-run value (",
+                &dry,
+                "). Must be \"none\", \"server\", or \"client\".",
             ]));
         }
         _ => {
-            return Err(Failure::errors(&["Invalid dry-run value (", &dry, "). Must be \"none\", \"server\", or \"client\"."]));
+            return Err(Failure::errors(&[
+                "Invalid dry-run value (",
+                &dry,
+                "). Must be \"none\", \"server\", or \"client\".",
+            ]));
         }
     };
     Ok(())

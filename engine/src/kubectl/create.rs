@@ -8,7 +8,6 @@ use super::{Context, Done, Dry, Failure, Problem, reference};
 use crate::api::{Kind, Object};
 use crate::apiserver::{ApiError, LAST_APPLIED, Verb as Ask, warnings};
 
-
 /// How an error of a creation is told.
 pub enum Told {
     /// `error: failed to create deployment: …`
@@ -90,7 +89,10 @@ pub fn empty() -> Value {
 /// The words behind `--`.
 pub fn command(context: &Context<'_>) -> Vec<Value> {
     let words = &context.args.words;
-    context.args.dash.map_or(Vec::new(), |at| words[at.min(words.len())..].iter().map(|it| it.as_str().into()).collect())
+    context
+        .args
+        .dash
+        .map_or(Vec::new(), |at| words[at.min(words.len())..].iter().map(|it| it.as_str().into()).collect())
 }
 
 /// A container's name from that of its image.
@@ -116,11 +118,8 @@ pub fn deployment(context: &mut Context<'_>) -> Result<Done, Failure> {
     }
     let mut containers = Vec::new();
     for image in &images {
-        let mut it = object(&[
-            ("image", image.as_str().into()),
-            ("name", container_name(image).into()),
-            ("resources", empty()),
-        ]);
+        let mut it =
+            object(&[("image", image.as_str().into()), ("name", container_name(image).into()), ("resources", empty())]);
         if let Some(port) = context.args.int("port").filter(|_| containers.is_empty()) {
             set(&mut it, "ports", Value::Array(vec![object(&[("containerPort", port.into())])]));
         }
@@ -212,7 +211,14 @@ pub fn budget(context: &mut Context<'_>) -> Result<Done, Failure> {
     if !max.is_empty() {
         set(&mut value, "spec.maxUnavailable", number(&max));
     }
-    make(context, Kind::PodDisruptionBudget, value, "kubectl-create", "created", &Told::As("failed to create poddisruptionbudgets"))?;
+    make(
+        context,
+        Kind::PodDisruptionBudget,
+        value,
+        "kubectl-create",
+        "created",
+        &Told::As("failed to create poddisruptionbudgets"),
+    )?;
     context.done()
 }
 
@@ -273,8 +279,22 @@ pub fn create(context: &mut Context<'_>) -> Result<Done, Failure> {
     let path = context.args.path.clone();
     if let Some(word) = context.args.words.first() {
         const OTHERS: [&str; 16] = [
-            "secret", "service", "svc", "serviceaccount", "sa", "role", "rolebinding", "clusterrole",
-            "clusterrolebinding", "cronjob", "cj", "ingress", "ing", "priorityclass", "pc", "token",
+            "secret",
+            "service",
+            "svc",
+            "serviceaccount",
+            "sa",
+            "role",
+            "rolebinding",
+            "clusterrole",
+            "clusterrolebinding",
+            "cronjob",
+            "cj",
+            "ingress",
+            "ing",
+            "priorityclass",
+            "pc",
+            "token",
         ];
         if OTHERS.contains(&word.as_str()) {
             return Err(Failure::not_simulated(&["kubectl create ", word].concat(), "Use 'kubectl create -f'"));

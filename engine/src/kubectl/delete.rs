@@ -16,7 +16,9 @@ pub fn cascade(text: &str) -> Result<Propagation, Failure> {
         "orphan" | "false" => Propagation::Orphan,
         _ => {
             return Err(Failure::errors(&[
-                "invalid cascade value (", text, "). Must be \"background\", \"foreground\", or \"orphan\"",
+                "invalid cascade value (",
+                text,
+                "). Must be \"background\", \"foreground\", or \"orphan\"",
             ]));
         }
     })
@@ -48,7 +50,11 @@ pub fn delete(context: &mut Context<'_>) -> Result<Done, Failure> {
         return Err(Failure::not_simulated("the flag --interactive", ""));
     }
     if !matches!(args.text("output"), "" | "name") {
-        return Err(Failure::errors(&["unexpected -o output mode: ", args.text("output"), ". We only support '-o name'"]));
+        return Err(Failure::errors(&[
+            "unexpected -o output mode: ",
+            args.text("output"),
+            ". We only support '-o name'",
+        ]));
     }
     let objects = targets(context)?;
     if context.dry != Dry::No && force {
@@ -123,7 +129,8 @@ fn say(context: &mut Context<'_>, key: &ObjectKey, is_forced: bool) {
         return context.line(&[&reference(key)]);
     }
     let done = if is_forced { " force deleted" } else { " deleted" };
-    let place = if key.namespace.is_empty() { String::new() } else { [" from ", &key.namespace, " namespace"].concat() };
+    let place =
+        if key.namespace.is_empty() { String::new() } else { [" from ", &key.namespace, " namespace"].concat() };
     let suffix = context.dry.suffix();
     context.line(&[&resource_of(key.kind), " \"", &key.name, "\"", done, &place, suffix]);
 }
@@ -137,9 +144,8 @@ struct Gone {
 
 impl Waiting for Gone {
     fn look(&mut self, cluster: &mut dyn Cluster, out: &mut Output) -> Option<i32> {
-        let is_there = |key: &ObjectKey, uid: Uid| {
-            cluster.api().objects().get(key).is_some_and(|it| it.meta().uid == uid)
-        };
+        let is_there =
+            |key: &ObjectKey, uid: Uid| cluster.api().objects().get(key).is_some_and(|it| it.meta().uid == uid);
         self.waited.retain(|(key, uid)| is_there(key, *uid));
         if let (Some((key, _)), Some(until)) = (self.waited.first(), self.until) {
             if cluster.wall_millis() >= until {

@@ -42,7 +42,9 @@ pub fn diff(context: &mut Context<'_>) -> Result<Done, Failure> {
         if let Some(meta) = new.get_mut("metadata").and_then(Value::as_object_mut) {
             match &live {
                 None => drop(meta.remove("resourceVersion")),
-                Some(live) => drop(meta.insert("resourceVersion".into(), live.meta().resource_version.to_string().into())),
+                Some(live) => {
+                    drop(meta.insert("resourceVersion".into(), live.meta().resource_version.to_string().into()))
+                }
             }
         }
         // What apply remembers is no difference.
@@ -61,10 +63,13 @@ pub fn diff(context: &mut Context<'_>) -> Result<Done, Failure> {
         }
         differs = true;
         let kind = item.kind();
-        let name = [&kind.api_version().replace('/', "."), ".", kind.name(), ".", &meta.namespace, ".", &meta.name].concat();
+        let name =
+            [&kind.api_version().replace('/', "."), ".", kind.name(), ".", &meta.namespace, ".", &meta.name].concat();
         let (a, b) = (["/tmp/LIVE/", &name].concat(), ["/tmp/MERGED/", &name].concat());
         let time = super::time::file_time(context.now());
-        context.out(&["diff -u -N ", &a, " ", &b, "\n--- ", &a, "\t", &time, "\n+++ ", &b, "\t", &time, "\n", &hunks].concat());
+        context.out(
+            &["diff -u -N ", &a, " ", &b, "\n--- ", &a, "\t", &time, "\n+++ ", &b, "\t", &time, "\n", &hunks].concat(),
+        );
     }
     match context.done()? {
         Done::Exit(0) if differs => Ok(Done::Exit(1)),

@@ -5,7 +5,7 @@ use super::{Context, Done, Failure, yaml};
 
 /// Name, short names, API version, namespaced, kind, of all that Kubernetes 1.36 serves.
 #[rustfmt::skip]
-const RESOURCES: [(&str, &str, &str, bool, &str); 64] = [
+const RESOURCES: [(&str, &str, &str, bool, &str); 67] = [
     ("bindings", "", "v1", true, "Binding"),
     ("componentstatuses", "cs", "v1", false, "ComponentStatus"),
     ("configmaps", "cm", "v1", true, "ConfigMap"),
@@ -69,12 +69,23 @@ const RESOURCES: [(&str, &str, &str, bool, &str); 64] = [
     ("priorityclasses", "pc", "scheduling.k8s.io/v1", false, "PriorityClass"),
     ("csidrivers", "", "storage.k8s.io/v1", false, "CSIDriver"),
     ("csinodes", "", "storage.k8s.io/v1", false, "CSINode"),
+    ("csistoragecapacities", "", "storage.k8s.io/v1", true, "CSIStorageCapacity"),
     ("storageclasses", "sc", "storage.k8s.io/v1", false, "StorageClass"),
+    ("volumeattachments", "", "storage.k8s.io/v1", false, "VolumeAttachment"),
+    ("volumeattributesclasses", "vac", "storage.k8s.io/v1", false, "VolumeAttributesClass"),
 ];
 
 const IN_ALL: [&str; 10] = [
-    "pods", "replicationcontrollers", "services", "daemonsets", "deployments", "replicasets", "statefulsets",
-    "horizontalpodautoscalers", "cronjobs", "jobs",
+    "pods",
+    "replicationcontrollers",
+    "services",
+    "daemonsets",
+    "deployments",
+    "replicasets",
+    "statefulsets",
+    "horizontalpodautoscalers",
+    "cronjobs",
+    "jobs",
 ];
 
 fn verbs(name: &str, version: &str) -> &'static str {
@@ -194,7 +205,8 @@ pub fn version(context: &mut Context<'_>) -> Result<Done, Failure> {
                 let each = fields.iter().map(|(name, value)| ["    \"", name, "\": \"", value, "\""].concat());
                 ["  \"", name, "\": {\n", &each.collect::<Vec<_>>().join(",\n"), "\n  }"].concat()
             };
-            let mut parts = vec![section("clientVersion", false), ["  \"kustomizeVersion\": \"", KUSTOMIZE, "\""].concat()];
+            let mut parts =
+                vec![section("clientVersion", false), ["  \"kustomizeVersion\": \"", KUSTOMIZE, "\""].concat()];
             if with_server {
                 parts.push(section("serverVersion", true));
             }
@@ -248,19 +260,36 @@ pub fn get_contexts(context: &mut Context<'_>) -> Result<Done, Failure> {
 
 pub fn config_view(context: &mut Context<'_>) -> Result<Done, Failure> {
     let namespace = context.console.namespace();
-    let namespace = if *namespace == *"default" { String::new() } else { ["    namespace: ", &*namespace, "\n"].concat() };
-    context.out(&[
-        "apiVersion: v1\nclusters:\n- cluster:\n    server: https://", CONTEXT, "\n  name: ", CONTEXT,
-        "\ncontexts:\n- context:\n    cluster: ", CONTEXT, "\n", &namespace, "    user: you\n  name: ", CONTEXT,
-        "\ncurrent-context: ", CONTEXT, "\nkind: Config\nusers:\n- name: you\n  user: {}\n",
-    ].concat());
+    let namespace =
+        if *namespace == *"default" { String::new() } else { ["    namespace: ", &*namespace, "\n"].concat() };
+    context.out(
+        &[
+            "apiVersion: v1\nclusters:\n- cluster:\n    server: https://",
+            CONTEXT,
+            "\n  name: ",
+            CONTEXT,
+            "\ncontexts:\n- context:\n    cluster: ",
+            CONTEXT,
+            "\n",
+            &namespace,
+            "    user: you\n  name: ",
+            CONTEXT,
+            "\ncurrent-context: ",
+            CONTEXT,
+            "\nkind: Config\nusers:\n- name: you\n  user: {}\n",
+        ]
+        .concat(),
+    );
     context.done()
 }
 
 pub fn set_context(context: &mut Context<'_>) -> Result<Done, Failure> {
     let named = context.args.words.first().map_or("", String::as_str);
     if !(context.args.is("current") || named == CONTEXT) || !context.args.has("namespace") {
-        return Err(Failure::not_simulated("this form of kubectl config", "Use 'kubectl config set-context --current --namespace='"));
+        return Err(Failure::not_simulated(
+            "this form of kubectl config",
+            "Use 'kubectl config set-context --current --namespace='",
+        ));
     }
     let namespace = context.args.text("namespace").to_string();
     context.console.set_namespace(&namespace);

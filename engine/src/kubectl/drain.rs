@@ -36,7 +36,11 @@ impl Options {
             return Fate::Stays("");
         }
         if owner.is_some_and(|it| it.kind == "DaemonSet") && !is_done {
-            let key = ObjectKey::new(Kind::DaemonSet, pod.meta().namespace.clone(), owner.map_or("".into(), |it| it.name.clone()));
+            let key = ObjectKey::new(
+                Kind::DaemonSet,
+                pod.meta().namespace.clone(),
+                owner.map_or("".into(), |it| it.name.clone()),
+            );
             if cluster.api().objects().get(&key).is_some() {
                 return match self.ignore_daemon_sets {
                     true => Fate::Stays("ignoring DaemonSet-managed Pods"),
@@ -102,7 +106,17 @@ pub fn drain(context: &mut Context<'_>) -> Result<Done, Failure> {
     let mut rest: Vec<Name> = nodes.iter().map(|it| it.meta().name.clone()).collect();
     rest.reverse();
     let timeout = context.args.text("timeout").to_string();
-    Ok(Done::Wait(Box::new(Drain { rest, options, pods, until, timeout, current: None, leavers: Vec::new(), failed: Vec::new(), is_over: false })))
+    Ok(Done::Wait(Box::new(Drain {
+        rest,
+        options,
+        pods,
+        until,
+        timeout,
+        current: None,
+        leavers: Vec::new(),
+        failed: Vec::new(),
+        is_over: false,
+    })))
 }
 
 struct Drain {
@@ -152,16 +166,25 @@ impl Drain {
                     if let Fate::GoesWith(words) = fate {
                         note(&mut warned, words, &pod);
                     }
-                    leavers.push(Leaver { key: pod.key(), uid: pod.meta().uid, asked: false, again: 0, refused: None, is_late: false });
+                    leavers.push(Leaver {
+                        key: pod.key(),
+                        uid: pod.meta().uid,
+                        asked: false,
+                        again: 0,
+                        refused: None,
+                        is_late: false,
+                    });
                 }
             }
         }
         if !forbidden.is_empty() {
-            let errors = forbidden.iter().map(|(words, names)| ["cannot delete ", words, ": ", &names.join(", ")].concat());
+            let errors =
+                forbidden.iter().map(|(words, names)| ["cannot delete ", words, ": ", &names.join(", ")].concat());
             return self.give_up(node, errors.collect(), out);
         }
         if !warned.is_empty() {
-            let told: Vec<String> = warned.iter().map(|(words, names)| [words, ": ", &names.join(", ")].concat()).collect();
+            let told: Vec<String> =
+                warned.iter().map(|(words, names)| [words, ": ", &names.join(", ")].concat()).collect();
             out.err(&["Warning: ", &told.join("; "), "\n"].concat());
         }
         if self.options.dry == Dry::Client {
@@ -175,7 +198,16 @@ impl Drain {
     }
 
     fn give_up(&mut self, node: &Name, errors: Vec<String>, out: &mut Output) {
-        out.err(&["error: unable to drain node \"", node, "\" due to error: ", &several(&errors), ", continuing command...\n"].concat());
+        out.err(
+            &[
+                "error: unable to drain node \"",
+                node,
+                "\" due to error: ",
+                &several(&errors),
+                ", continuing command...\n",
+            ]
+            .concat(),
+        );
         self.failed.push((node.clone(), errors));
     }
 
@@ -188,8 +220,13 @@ impl Drain {
             if it.asked || it.again > now || it.is_late {
                 continue;
             }
-            let (key, options) = (it.key.clone(), DeleteOptions { grace_seconds: self.options.grace, ..DeleteOptions::default() });
-            let ask = if self.options.by_deletion { Ask::Delete(key.clone(), options) } else { Ask::Evict(key.clone(), options) };
+            let (key, options) =
+                (it.key.clone(), DeleteOptions { grace_seconds: self.options.grace, ..DeleteOptions::default() });
+            let ask = if self.options.by_deletion {
+                Ask::Delete(key.clone(), options)
+            } else {
+                Ask::Evict(key.clone(), options)
+            };
             if !self.options.by_deletion {
                 out.out(&["evicting pod ", &key.namespace, "/", &key.name, suffix, "\n"].concat());
             }
@@ -219,12 +256,12 @@ impl Drain {
     /// Tells of those that have left.
     fn tell(&mut self, cluster: &dyn Cluster, out: &mut Output) {
         let done = if self.options.by_deletion { " deleted" } else { " evicted" };
-        let is_dry = self.options.dry != Dry::No;
         self.leavers.retain(|it| {
             let is_there = cluster.api().objects().get(&it.key).is_some_and(|pod| pod.meta().uid == it.uid);
-            let stays = !it.asked || (is_there && !is_dry);
+            // A pod that was only tried out stays: the real kubectl waits for it as well.
+            let stays = !it.asked || is_there;
             if !stays {
-                out.out(&["pod/", &it.key.name, done, if is_dry { " (server dry run)" } else { "" }, "\n"].concat());
+                out.out(&["pod/", &it.key.name, done, "\n"].concat());
             }
             stays
         });
@@ -236,10 +273,21 @@ impl Drain {
             .iter()
             .map(|it| match &it.refused {
                 Some(what) => [what, ": global timeout reached: ", &self.timeout].concat(),
-                None => ["error when waiting for pod \"", &it.key.name, "\" in namespace \"", &it.key.namespace, "\" to terminate: global timeout reached: ", &self.timeout].concat(),
+                None => [
+                    "error when waiting for pod \"",
+                    &it.key.name,
+                    "\" in namespace \"",
+                    &it.key.namespace,
+                    "\" to terminate: global timeout reached: ",
+                    &self.timeout,
+                ]
+                .concat(),
             })
             .collect();
-        out.err(&["There are pending pods in node \"", node, "\" when an error occurred: ", &several(&errors), "\n"].concat());
+        out.err(
+            &["There are pending pods in node \"", node, "\" when an error occurred: ", &several(&errors), "\n"]
+                .concat(),
+        );
         for it in std::mem::take(&mut self.leavers) {
             out.err(&["pod/", &it.key.name, "\n"].concat());
         }

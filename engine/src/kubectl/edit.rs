@@ -57,7 +57,8 @@ impl Editing {
         let before = old.documents.first().map(|it| it.value.clone()).unwrap_or_default();
         let patch = change::difference(&before, &document.value);
         let ask = Ask::Patch(self.target.key(), PatchType::Merge, patch);
-        let answer = cluster.ask(Request::new(self.manager, ask)).map_err(|error| Failure::of(vec![Problem::from(error)]))?;
+        let answer =
+            cluster.ask(Request::new(self.manager, ask)).map_err(|error| Failure::of(vec![Problem::from(error)]))?;
         out.out(&[&reference(&answer.object.key()), " edited\n"].concat());
         Ok(())
     }

@@ -79,7 +79,8 @@ fn table(found: &[Object], now: i64, everywhere: bool, headers: bool) -> String 
         let value = event.to_value();
         let object = [text(&value, "involvedObject.kind"), "/", text(&value, "involvedObject.name")].concat();
         let message = text(&value, "message").trim().to_string();
-        let mut row = vec![interval(&value, now), text(&value, "type").into(), text(&value, "reason").into(), object, message];
+        let mut row =
+            vec![interval(&value, now), text(&value, "type").into(), text(&value, "reason").into(), object, message];
         if everywhere {
             row.insert(0, event.meta().namespace.to_string());
         }
@@ -97,7 +98,10 @@ pub fn interval(event: &Value, now: i64) -> String {
         let over = time::since(first, now);
         return [&time::since(last, now), " (x", &count.to_string(), " over ", &over, ")"].concat();
     }
-    time::since(if text(event, "firstTimestamp").is_empty() { text(event, "eventTime") } else { text(event, "firstTimestamp") }, now)
+    time::since(
+        if text(event, "firstTimestamp").is_empty() { text(event, "eventTime") } else { text(event, "firstTimestamp") },
+        now,
+    )
 }
 
 fn last_of(value: &Value) -> i64 {
@@ -113,7 +117,8 @@ pub fn about(cluster: &dyn Cluster, object: &Object) -> Vec<Value> {
     let meta = object.meta();
     let namespace: Option<Name> = object.kind().is_namespaced().then(|| meta.namespace.clone());
     let uid = if object.kind() == Kind::Node { meta.name.to_string() } else { meta.uid.to_string() };
-    let mut found: Vec<Value> = resources::list(cluster, Kind::Event, namespace.as_ref()).iter().map(Object::to_value).collect();
+    let mut found: Vec<Value> =
+        resources::list(cluster, Kind::Event, namespace.as_ref()).iter().map(Object::to_value).collect();
     let own = meta.uid.to_string();
     found.retain(|it| {
         let of = text(it, "involvedObject.uid");

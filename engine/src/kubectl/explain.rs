@@ -5,7 +5,9 @@ use super::{Context, Done, Failure};
 
 pub fn explain(context: &mut Context<'_>) -> Result<Done, Failure> {
     let Some(path) = context.args.words.first().cloned() else {
-        return Err(Failure::error("You must specify the type of resource to explain. Use \"kubectl api-resources\" for a complete list of supported resources."));
+        return Err(Failure::error(
+            "You must specify the type of resource to explain. Use \"kubectl api-resources\" for a complete list of supported resources.",
+        ));
     };
     let mut parts = path.split('.');
     let word = parts.next().unwrap_or_default();

@@ -60,7 +60,8 @@ fn service(context: &Context<'_>, target: &Object) -> Result<Value, Failure> {
         Kind::Pod => "spec.containers",
         _ => "spec.template.spec.containers",
     };
-    let protocol = |it: &Value| if text(it, "protocol").is_empty() { "TCP".to_string() } else { text(it, "protocol").into() };
+    let protocol =
+        |it: &Value| if text(it, "protocol").is_empty() { "TCP".to_string() } else { text(it, "protocol").into() };
     let mut found: Vec<(i64, String)> = Vec::new();
     if target.kind() == Kind::Service {
         found.extend(list(&value, "spec.ports").iter().map(|it| (super::value::int(it, "port"), protocol(it))));
@@ -73,7 +74,8 @@ fn service(context: &Context<'_>, target: &Object) -> Result<Value, Failure> {
     if !args.text("port").is_empty() {
         found.clear();
         for part in args.text("port").split(',') {
-            let port = part.parse().map_err(|_| Failure::errors(&["strconv.Atoi: parsing \"", part, "\": invalid syntax"]))?;
+            let port =
+                part.parse().map_err(|_| Failure::errors(&["strconv.Atoi: parsing \"", part, "\": invalid syntax"]))?;
             let given = args.text("protocol");
             found.push((port, if given.is_empty() { "TCP".into() } else { given.to_string() }));
         }

@@ -32,7 +32,10 @@ impl Context<'_> {
             if file == "-" {
                 texts.push(("STDIN".to_string(), self.input.clone().unwrap_or_default()));
             } else if file.starts_with("http://") || file.starts_with("https://") {
-                return Err(Failure::not_simulated("reading manifests from the web", "Paste the text with a here-document"));
+                return Err(Failure::not_simulated(
+                    "reading manifests from the web",
+                    "Paste the text with a here-document",
+                ));
             } else if matches!(file, "." | "./") {
                 let of_manifests = |name: &str| [".yaml", ".yml", ".json"].iter().any(|it| name.ends_with(it));
                 texts.extend(self.console.files.iter().filter(|(name, _)| of_manifests(name)).cloned());
@@ -41,7 +44,8 @@ impl Context<'_> {
                 }
             } else {
                 let found = self.console.files.iter().find(|(known, _)| known == name);
-                let (known, text) = found.ok_or_else(|| Failure::errors(&["the path \"", file, "\" does not exist"]))?;
+                let (known, text) =
+                    found.ok_or_else(|| Failure::errors(&["the path \"", file, "\" does not exist"]))?;
                 texts.push((known.clone(), text.clone()));
             }
         }
@@ -84,7 +88,11 @@ impl Context<'_> {
                     continue;
                 }
                 if let Some(document) = manifest.documents.iter().find(|it| it.index == index) {
-                    items.push(self.item(document, &source, if is_strict { Vec::new() } else { unknown(&manifest, index) })?);
+                    items.push(self.item(
+                        document,
+                        &source,
+                        if is_strict { Vec::new() } else { unknown(&manifest, index) },
+                    )?);
                 }
             }
         }
@@ -98,8 +106,13 @@ impl Context<'_> {
         if object.kind().is_namespaced() {
             if !given.is_empty() && !wanted.is_empty() && *given != *wanted {
                 return Err(Failure::errors(&[
-                    "the namespace from the provided object \"", &given, "\" does not match the namespace \"", wanted,
-                    "\". You must pass '--namespace=", &given, "' to perform this operation.",
+                    "the namespace from the provided object \"",
+                    &given,
+                    "\" does not match the namespace \"",
+                    wanted,
+                    "\". You must pass '--namespace=",
+                    &given,
+                    "' to perform this operation.",
                 ]));
             }
             if given.is_empty() {
@@ -120,9 +133,10 @@ fn is_unreadable(manifest: &Manifest, index: usize) -> bool {
 /// What is refused even where unknown fields are not.
 fn hard_error(manifest: &Manifest, index: usize) -> Option<String> {
     use crate::manifest::Severity;
-    let is_hard = manifest.diagnostics.iter().any(|it| {
-        it.document == index && it.severity == Severity::Error && it.upstream.is_some()
-    });
+    let is_hard = manifest
+        .diagnostics
+        .iter()
+        .any(|it| it.document == index && it.severity == Severity::Error && it.upstream.is_some());
     is_hard.then(|| manifest.kubectl_error(index)).flatten()
 }
 

@@ -28,9 +28,8 @@ pub struct Args {
 pub fn parse(verb: &Verb, words: &[String]) -> Result<Args, String> {
     let mut args = Args { path: ["kubectl ", verb.name].concat(), ..Args::default() };
     let find = |name: &str| verb.flags.iter().copied().flatten().chain(GLOBAL).find(|it| it.0 == name).copied();
-    let find_letter = |c: char| {
-        verb.flags.iter().copied().flatten().chain(GLOBAL).find(|it| it.1.chars().eq([c])).copied()
-    };
+    let find_letter =
+        |c: char| verb.flags.iter().copied().flatten().chain(GLOBAL).find(|it| it.1.chars().eq([c])).copied();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         if word == "--" {
@@ -58,7 +57,8 @@ pub fn parse(verb: &Verb, words: &[String]) -> Result<Args, String> {
             let letters = &word[1..];
             for (place, c) in letters.char_indices() {
                 let letter = c.to_string();
-                let flag = find_letter(c).ok_or_else(|| ["unknown shorthand flag: '", &letter, "' in ", word].concat())?;
+                let flag =
+                    find_letter(c).ok_or_else(|| ["unknown shorthand flag: '", &letter, "' in ", word].concat())?;
                 let after = &letters[place + c.len_utf8()..];
                 if let Some(value) = after.strip_prefix('=') {
                     args.put(flag, value.into())?;

@@ -248,7 +248,11 @@ fn tables(context: &mut Context<'_>, found: Found, wide: bool) -> Result<(), Fai
 
 /// `No resources found in default namespace.`
 pub fn nothing(in_namespace: bool, namespace: &str) -> String {
-    if in_namespace { ["No resources found in ", namespace, " namespace.\n"].concat() } else { "No resources found\n".into() }
+    if in_namespace {
+        ["No resources found in ", namespace, " namespace.\n"].concat()
+    } else {
+        "No resources found\n".into()
+    }
 }
 
 fn watch(context: &mut Context<'_>, found: Found, format: Format) -> Result<Done, Failure> {

@@ -272,7 +272,8 @@ fn bracket(text: &str) -> Result<Step, String> {
     }
     let wrong = || ["invalid array index ", text].concat();
     if text.contains(':') {
-        let mut numbers = text.split(':').map(|it| if it.trim().is_empty() { Ok(None) } else { it.trim().parse().map(Some) });
+        let mut numbers =
+            text.split(':').map(|it| if it.trim().is_empty() { Ok(None) } else { it.trim().parse().map(Some) });
         let mut next = || numbers.next().unwrap_or(Ok(None)).map_err(|_| wrong());
         let (from, to, step) = (next()?, next()?, next()?);
         return Ok(Step::Slice(from, to, step.unwrap_or(1)));
@@ -301,9 +302,7 @@ fn filter(text: &str) -> Result<Step, String> {
 fn compare(left: &Value, sign: &str, right: &Value) -> bool {
     use std::cmp::Ordering;
     let order = match (left, right) {
-        (Value::Number(a), Value::Number(b)) => {
-            a.as_f64().zip(b.as_f64()).and_then(|(a, b)| a.partial_cmp(&b))
-        }
+        (Value::Number(a), Value::Number(b)) => a.as_f64().zip(b.as_f64()).and_then(|(a, b)| a.partial_cmp(&b)),
         (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
         (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
         _ => None,
@@ -348,7 +347,13 @@ fn walk<'a>(root: &'a Value, from: &'a Value, steps: &[Step]) -> Result<Vec<&'a 
                             Some(item) => next.push(item),
                             None if is_deep => {}
                             None => {
-                                return Err(["array index out of bounds: index ", &number.to_string(), ", length ", &count.to_string()].concat());
+                                return Err([
+                                    "array index out of bounds: index ",
+                                    &number.to_string(),
+                                    ", length ",
+                                    &count.to_string(),
+                                ]
+                                .concat());
                             }
                         }
                     }
@@ -452,7 +457,8 @@ pub fn go(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".into(),
         Value::Object(map) => {
-            let parts: Vec<String> = map.iter().map(|(name, value)| [name.as_str(), ":", &go(value)].concat()).collect();
+            let parts: Vec<String> =
+                map.iter().map(|(name, value)| [name.as_str(), ":", &go(value)].concat()).collect();
             ["map[", &parts.join(" "), "]"].concat()
         }
         Value::Array(items) => ["[", &items.iter().map(go).collect::<Vec<_>>().join(" "), "]"].concat(),

@@ -61,7 +61,11 @@ fn end_word(reason: &str, signal: i32, exit_code: i32) -> String {
 pub fn summary(pod: &Pod) -> PodStatus {
     let phase = if pod.status.reason.is_empty() { &pod.status.phase } else { &pod.status.reason };
     let sidecars = pod.spec.init_containers.iter().filter(|it| it.is_sidecar()).count();
-    let mut it = PodStatus { reason: phase.as_str().into(), total: pod.spec.containers.len() + sidecars, ..PodStatus::default() };
+    let mut it = PodStatus {
+        reason: phase.as_str().into(),
+        total: pod.spec.containers.len() + sidecars,
+        ..PodStatus::default()
+    };
     if condition(&pod.status.conditions, "PodScheduled").is_some_and(|it| it.reason == "SchedulingGated") {
         it.reason = "SchedulingGated".into();
     }

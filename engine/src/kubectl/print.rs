@@ -22,7 +22,8 @@ pub enum Format {
     Go(Vec<(String, String)>),
 }
 
-const FORMATS: &str = "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml";
+const FORMATS: &str =
+    "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml";
 const GET_FORMATS: &str = "custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,wide,yaml";
 
 /// The form that a line asks for; `of_get`: tables are among them.
@@ -41,7 +42,9 @@ pub fn format(args: &Args, of_get: bool) -> Result<Format, Failure> {
         "yaml" => Format::Yaml,
         "json" => Format::Json,
         "kyaml" => Format::Kyaml,
-        "jsonpath" if template.is_empty() => return Err(Failure::error("template format specified but no template given")),
+        "jsonpath" if template.is_empty() => {
+            return Err(Failure::error("template format specified but no template given"));
+        }
         "jsonpath" => match Template::read(template) {
             Ok(read) => Format::JsonPath(read, template.into()),
             Err(error) => return Err(Failure::errors(&["error parsing jsonpath ", template, ", ", &error])),
@@ -57,7 +60,10 @@ pub fn format(args: &Args, of_get: bool) -> Result<Format, Failure> {
         _ => {
             let known = if of_get { GET_FORMATS } else { FORMATS };
             return Err(Failure::errors(&[
-                "unable to match a printer suitable for the output format \"", asked, "\", allowed formats are: ", known,
+                "unable to match a printer suitable for the output format \"",
+                asked,
+                "\", allowed formats are: ",
+                known,
             ]));
         }
     })
@@ -71,7 +77,9 @@ fn custom_columns(spec: &str) -> Result<Vec<(String, Template)>, Failure> {
     for part in spec.split(',') {
         let Some((header, path)) = part.split_once(':') else {
             return Err(Failure::errors(&[
-                "unexpected custom-columns spec: ", part, ", expected <header>:<json-path-expr>",
+                "unexpected custom-columns spec: ",
+                part,
+                ", expected <header>:<json-path-expr>",
             ]));
         };
         let template = relaxed(path).and_then(|it| Template::read(&it)).map_err(|error| Failure::error(&error))?;
@@ -106,7 +114,8 @@ fn go_template(text: &str) -> Result<Vec<(String, String)>, Failure> {
 /// An object as it is shown: with the field managers where asked for, and with what Go always writes.
 pub fn finished(cluster: &dyn Cluster, object: &Object, with_managers: bool) -> Value {
     let mut value = object.to_value();
-    let kept = with_managers.then(|| managed_fields(cluster.api().managers(), &object.key())).filter(|it| !it.is_empty());
+    let kept =
+        with_managers.then(|| managed_fields(cluster.api().managers(), &object.key())).filter(|it| !it.is_empty());
     if let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut) {
         if let Some(kept) = kept {
             meta.insert("managedFields".into(), Value::Array(kept));

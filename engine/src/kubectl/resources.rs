@@ -22,12 +22,38 @@ const ALL: [Kind; 10] = [
 
 /// Resources of Kubernetes that nothing here knows, by their plural and short names.
 const STRANGE: [&str; 32] = [
-    "bindings", "binding", "componentstatuses", "componentstatus", "cs", "mutatingadmissionpolicies",
-    "mutatingadmissionpolicybindings", "selfsubjectreviews", "tokenreviews", "localsubjectaccessreviews",
-    "selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews", "certificatesigningrequests", "csr",
-    "flowschemas", "prioritylevelconfigurations", "ipaddresses", "ip", "servicecidrs", "deviceclasses",
-    "resourceclaims", "resourceclaimtemplates", "resourceslices", "csidrivers", "csinodes", "csistoragecapacities",
-    "volumeattachments", "volumeattributesclasses", "vac", "certificatesigningrequest", "volumeattachment",
+    "bindings",
+    "binding",
+    "componentstatuses",
+    "componentstatus",
+    "cs",
+    "mutatingadmissionpolicies",
+    "mutatingadmissionpolicybindings",
+    "selfsubjectreviews",
+    "tokenreviews",
+    "localsubjectaccessreviews",
+    "selfsubjectaccessreviews",
+    "selfsubjectrulesreviews",
+    "subjectaccessreviews",
+    "certificatesigningrequests",
+    "csr",
+    "flowschemas",
+    "prioritylevelconfigurations",
+    "ipaddresses",
+    "ip",
+    "servicecidrs",
+    "deviceclasses",
+    "resourceclaims",
+    "resourceclaimtemplates",
+    "resourceslices",
+    "csidrivers",
+    "csinodes",
+    "csistoragecapacities",
+    "volumeattachments",
+    "volumeattributesclasses",
+    "vac",
+    "certificatesigningrequest",
+    "volumeattachment",
 ];
 
 /// The singular of a plural as the API gives it.
@@ -183,8 +209,18 @@ impl Context<'_> {
         let (labels, fields) = (self.args.text("selector"), self.args.text("field-selector"));
         let refuse = |kind: Kind, why: &str| {
             let message = [
-                "Unable to find \"", kind.group(), "/", kind.version(), ", Resource=", kind.plural(),
-                "\" that match label selector \"", labels, "\", field selector \"", fields, "\": ", why,
+                "Unable to find \"",
+                kind.group(),
+                "/",
+                kind.version(),
+                ", Resource=",
+                kind.plural(),
+                "\" that match label selector \"",
+                labels,
+                "\", field selector \"",
+                fields,
+                "\": ",
+                why,
             ];
             Failure::from(ApiError::new(Reason::BadRequest, message.concat()))
         };

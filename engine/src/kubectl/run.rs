@@ -26,7 +26,10 @@ pub fn run(context: &mut Context<'_>) -> Result<Done, Failure> {
         return Err(Failure::error("required flag(s) \"image\" not set"));
     }
     if let Some(flag) = context.args.given().find(|it| ATTACHED.contains(it)) {
-        return Err(Failure::not_simulated(&["the flag --", flag, " of kubectl run"].concat(), "No program really runs here"));
+        return Err(Failure::not_simulated(
+            &["the flag --", flag, " of kubectl run"].concat(),
+            "No program really runs here",
+        ));
     }
     let words = context.args.words.clone();
     let Some(name) = words.first().filter(|_| context.args.dash != Some(0)) else {

@@ -26,7 +26,9 @@ pub fn scale(context: &mut Context<'_>) -> Result<Done, Failure> {
     }
     let replicas = context.args.int("replicas").and_then(|it| i32::try_from(it).ok()).filter(|it| *it >= 0);
     let Some(replicas) = replicas else {
-        return Err(Failure::error("The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0"));
+        return Err(Failure::error(
+            "The --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0",
+        ));
     };
     let current = context.args.int("current-replicas").filter(|it| *it >= 0);
     let words = context.args.words.clone();
@@ -38,7 +40,9 @@ pub fn scale(context: &mut Context<'_>) -> Result<Done, Failure> {
     } else {
         if let (Ok((_, named)), false) = (super::resources::names(&words), context.args.is("all")) {
             // The scale of what has none is asked for before anything is looked up.
-            let scales = |kind: Kind| matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController);
+            let scales = |kind: Kind| {
+                matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController)
+            };
             if named.iter().any(|(kind, _)| !scales(*kind)) && current.is_none() && named.len() == 1 {
                 return Err(no_scale().into());
             }
@@ -60,7 +64,8 @@ pub fn scale(context: &mut Context<'_>) -> Result<Done, Failure> {
             continue;
         };
         if let Some(current) = current.filter(|current| *current != i64::from(now)) {
-            let message = ["error: Expected replicas to be ", &current.to_string(), ", was ", &now.to_string()].concat();
+            let message =
+                ["error: Expected replicas to be ", &current.to_string(), ", was ", &now.to_string()].concat();
             context.problems.push(Problem::Plain(message));
             continue;
         }

@@ -136,7 +136,12 @@ impl Parser {
             sign @ ("<" | ">") => {
                 let value = self.exact()?;
                 let number = value.parse().map_err(|_| {
-                    ["values[0]: Invalid value: \"", &value, "\": for 'Gt', 'Lt' operators, the value must be an integer"].concat()
+                    [
+                        "values[0]: Invalid value: \"",
+                        &value,
+                        "\": for 'Gt', 'Lt' operators, the value must be an integer",
+                    ]
+                    .concat()
                 })?;
                 Ok(Need::Compare(key, sign == ">", number))
             }
@@ -181,13 +186,28 @@ impl Parser {
 fn has_field(kind: Kind, field: &str) -> bool {
     let own: &[&str] = match kind {
         Kind::Pod => &[
-            "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
-            "status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName",
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            "status.podIPs",
+            "status.nominatedNodeName",
         ],
         Kind::Event => &[
-            "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-            "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
-            "reportingComponent", "source", "type",
+            "involvedObject.kind",
+            "involvedObject.namespace",
+            "involvedObject.name",
+            "involvedObject.uid",
+            "involvedObject.apiVersion",
+            "involvedObject.resourceVersion",
+            "involvedObject.fieldPath",
+            "reason",
+            "reportingComponent",
+            "source",
+            "type",
         ],
         Kind::Node => &["spec.unschedulable"],
         Kind::ReplicaSet | Kind::ReplicationController => &["status.replicas"],
@@ -220,7 +240,8 @@ impl Selector {
         let needs = Parser { tokens: tokens(labels), place: 0 }.all()?;
         let mut field_needs = Vec::new();
         for part in fields.split(',').filter(|part| !part.is_empty()) {
-            let found = ["!=", "==", "="].iter().find_map(|sign| part.split_once(sign).map(|pair| (pair, *sign == "!=")));
+            let found =
+                ["!=", "==", "="].iter().find_map(|sign| part.split_once(sign).map(|pair| (pair, *sign == "!=")));
             let Some(((name, value), is_not)) = found else {
                 return Err(["invalid selector: '", fields, "'; can't understand '", part, "'"].concat());
             };

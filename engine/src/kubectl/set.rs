@@ -80,7 +80,9 @@ pub fn image(context: &mut Context<'_>) -> Result<Done, Failure> {
     }
     let pairs: Vec<(&str, &str)> = pairs.iter().filter_map(|it| it.split_once('=')).collect();
     if pairs.iter().any(|(name, _)| *name == "*") && pairs.len() > 1 {
-        return Err(Failure::error("all containers are already specified by *, but saw more than one container_name=container_image pairs"));
+        return Err(Failure::error(
+            "all containers are already specified by *, but saw more than one container_name=container_image pairs",
+        ));
     }
     for target in targets {
         let value = target.to_value();
@@ -122,7 +124,9 @@ fn amounts(given: &str) -> Result<Map<String, Value>, Failure> {
             return Err(Failure::errors(&["invalid argument syntax ", pair, ", expected <resource>=<value>"]));
         };
         let Ok(quantity) = amount.parse::<Quantity>() else {
-            return Err(Failure::error("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"));
+            return Err(Failure::error(
+                "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+            ));
         };
         amounts.insert(name.into(), quantity.to_string().into());
     }
@@ -137,7 +141,9 @@ pub fn resources(context: &mut Context<'_>) -> Result<Done, Failure> {
         return context.done();
     }
     if limits.is_empty() && requests.is_empty() {
-        return Err(Failure::error("you must specify an update to requests or limits (in the form of --requests/--limits)"));
+        return Err(Failure::error(
+            "you must specify an update to requests or limits (in the form of --requests/--limits)",
+        ));
     }
     let wanted = context.args.text("containers").to_string();
     for target in targets {

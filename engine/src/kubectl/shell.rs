@@ -90,7 +90,9 @@ impl Reader<'_> {
                     self.end_command()?;
                 }
                 '<' | '>' => self.redirect()?,
-                '&' | '|' | '(' | ')' | '`' => return Err(["error: '", &c.to_string(), "' of the shell is not simulated"].concat()),
+                '&' | '|' | '(' | ')' | '`' => {
+                    return Err(["error: '", &c.to_string(), "' of the shell is not simulated"].concat());
+                }
                 _ => {
                     let word = self.word()?;
                     self.words.push(word);
@@ -119,7 +121,14 @@ impl Reader<'_> {
         let mut step = std::mem::take(&mut self.step);
         if !step.pipe.is_empty() {
             if step.text.is_empty() {
-                step.text = self.text.get(self.began..self.place).unwrap_or_default().trim().trim_end_matches([';', '&']).trim().into();
+                step.text = self
+                    .text
+                    .get(self.began..self.place)
+                    .unwrap_or_default()
+                    .trim()
+                    .trim_end_matches([';', '&'])
+                    .trim()
+                    .into();
             }
             self.steps.push(step);
         }
@@ -264,7 +273,10 @@ mod tests {
 
     #[test]
     fn words_are_quoted_as_in_a_shell() {
-        assert_eq!(words("k get 'a b' \"c \\\"d\\\"\" e\\ f x=\"a b\"  # no\n"), [vec!["k", "get", "a b", "c \"d\"", "e f", "x=a b"]]);
+        assert_eq!(
+            words("k get 'a b' \"c \\\"d\\\"\" e\\ f x=\"a b\"  # no\n"),
+            [vec!["k", "get", "a b", "c \"d\"", "e f", "x=a b"]]
+        );
         assert_eq!(words("a \\\n  b; c && d | e -l"), [vec!["a", "b"], vec!["c"], vec!["d"], vec!["e", "-l"]]);
         assert!(read("k get 'a").is_err() && read("k get \"a").is_err() && read("k get $A").is_err());
         assert_eq!(words("k -o jsonpath='{$.a}'"), [vec!["k", "-o", "jsonpath={$.a}"]]);
@@ -273,7 +285,10 @@ mod tests {
     #[test]
     fn here_documents_are_input() {
         let steps = read("cat <<EOF > a.yaml\nkind: Pod\n  x: 1\nEOF\nkubectl apply -f a.yaml\n").unwrap();
-        assert_eq!((steps.len(), steps[0].to.as_deref(), steps[0].input.as_deref()), (2, Some("a.yaml"), Some("kind: Pod\n  x: 1\n")));
+        assert_eq!(
+            (steps.len(), steps[0].to.as_deref(), steps[0].input.as_deref()),
+            (2, Some("a.yaml"), Some("kind: Pod\n  x: 1\n"))
+        );
         assert_eq!(steps[1].text, "kubectl apply -f a.yaml");
         assert!(read("k apply -f - <<EOF\na\n").is_err());
     }

@@ -42,7 +42,9 @@ fn changes(words: &[String]) -> Result<Changes, String> {
         effect_of(effect)?;
         let taint = Taint { key: key.into(), value: value.into(), effect: effect.into(), time_added: None };
         if found.set.iter().any(|it| it.key == taint.key && it.effect == taint.effect) {
-            return Err(["duplicated taints with the same key and effect: {", key, " ", value, " ", effect, " <nil>}"].concat());
+            return Err(
+                ["duplicated taints with the same key and effect: {", key, " ", value, " ", effect, " <nil>}"].concat()
+            );
         }
         found.set.push(taint);
     }
@@ -93,7 +95,10 @@ fn one(context: &mut Context<'_>, target: Object, changes: &Changes) -> Result<(
         }
         if !taken.is_empty() {
             let text = [
-                "error: node ", &node.metadata.name, " already has ", &taken.join(","),
+                "error: node ",
+                &node.metadata.name,
+                " already has ",
+                &taken.join(","),
                 " taint(s) with same effect(s) and --overwrite is false",
             ];
             context.problems.push(Problem::Plain(text.concat()));

@@ -136,6 +136,9 @@ mod tests {
             assert_eq!(human(seconds * 1_000), text);
         }
         assert_eq!(date("2026-11-30T04:36:50Z"), "Mon, 30 Nov 2026 04:36:50 +0000");
-        assert_eq!([duration("1m30s"), duration("1.5s"), duration("5x"), duration("0")], [Some(90_000), Some(1_500), None, Some(0)]);
+        assert_eq!(
+            [duration("1m30s"), duration("1.5s"), duration("5x"), duration("0")],
+            [Some(90_000), Some(1_500), None, Some(0)]
+        );
     }
 }

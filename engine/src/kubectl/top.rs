@@ -79,8 +79,11 @@ pub fn pods(context: &mut Context<'_>) -> Result<Done, Failure> {
     let selector = context.selector(&[Kind::Pod])?;
     let known = resources::of_kind(context, Kind::Pod, space.as_ref());
     let is_meant = |it: &&Value| {
-        let found: Option<&Object> = known.iter().find(|pod| *pod.meta().name == *text(it, "metadata.name") && *pod.meta().namespace == *text(it, "metadata.namespace"));
-        found.is_some_and(|pod| selector.matches(pod)) && name.as_ref().is_none_or(|name| text(it, "metadata.name") == name)
+        let found: Option<&Object> = known.iter().find(|pod| {
+            *pod.meta().name == *text(it, "metadata.name") && *pod.meta().namespace == *text(it, "metadata.namespace")
+        });
+        found.is_some_and(|pod| selector.matches(pod))
+            && name.as_ref().is_none_or(|name| text(it, "metadata.name") == name)
     };
     let mut found: Vec<&Value> = all.iter().filter(is_meant).collect();
     if found.is_empty() {

@@ -66,13 +66,15 @@ const MANAGER: &[Flag] = &[("field-manager", "", 's', "")];
 const SAVE: &[Flag] = &[("save-config", "", 'b', ""), ("validate", "", 'n', "strict")];
 const LOCAL: &[Flag] = &[("local", "", 'b', "")];
 const TIMEOUT: &[Flag] = &[("timeout", "", 'd', "")];
-const CREATE: &[Flag] = &[("save-config", "", 'b', ""), ("validate", "", 'n', "strict"), ("edit", "", 'b', ""), ("raw", "", 's', ""), ("windows-line-endings", "", 'b', "")];
-const DELETING: &[Flag] = &[
-    ("cascade", "", 'n', "background"),
-    ("force", "", 'b', ""),
-    ("grace-period", "", 'i', ""),
-    ("wait", "", 'b', ""),
+const CREATE: &[Flag] = &[
+    ("save-config", "", 'b', ""),
+    ("validate", "", 'n', "strict"),
+    ("edit", "", 'b', ""),
+    ("raw", "", 's', ""),
+    ("windows-line-endings", "", 'b', ""),
 ];
+const DELETING: &[Flag] =
+    &[("cascade", "", 'n', "background"), ("force", "", 'b', ""), ("grace-period", "", 'i', ""), ("wait", "", 'b', "")];
 const TABLE: &[Flag] = &[
     ("chunk-size", "", 'i', ""),
     ("ignore-not-found", "", 'b', ""),
@@ -179,11 +181,52 @@ pub const VERBS: &[Verb] = &[
 
 /// All of kubectl's own verbs, in its order.
 pub const KNOWN: [&str; 46] = [
-    "create", "expose", "run", "set", "explain", "get", "edit", "delete", "rollout", "scale", "autoscale",
-    "certificate", "cluster-info", "top", "cordon", "uncordon", "drain", "taint", "describe", "logs", "attach", "exec",
-    "port-forward", "proxy", "cp", "auth", "debug", "events", "diff", "apply", "patch", "replace", "wait", "kustomize",
-    "label", "annotate", "completion", "alpha", "api-resources", "api-versions", "config", "plugin", "version",
-    "options", "kuberc", "help",
+    "create",
+    "expose",
+    "run",
+    "set",
+    "explain",
+    "get",
+    "edit",
+    "delete",
+    "rollout",
+    "scale",
+    "autoscale",
+    "certificate",
+    "cluster-info",
+    "top",
+    "cordon",
+    "uncordon",
+    "drain",
+    "taint",
+    "describe",
+    "logs",
+    "attach",
+    "exec",
+    "port-forward",
+    "proxy",
+    "cp",
+    "auth",
+    "debug",
+    "events",
+    "diff",
+    "apply",
+    "patch",
+    "replace",
+    "wait",
+    "kustomize",
+    "label",
+    "annotate",
+    "completion",
+    "alpha",
+    "api-resources",
+    "api-versions",
+    "config",
+    "plugin",
+    "version",
+    "options",
+    "kuberc",
+    "help",
 ];
 
 /// Other names of what a verb is about.
@@ -238,8 +281,10 @@ pub fn unknown(word: &str) -> String {
     if word.len() > 64 {
         return text;
     }
-    let near: Vec<&str> =
-        KNOWN.into_iter().filter(|it| distance(&lower, it) <= 2 || (!lower.is_empty() && it.starts_with(&lower))).collect();
+    let near: Vec<&str> = KNOWN
+        .into_iter()
+        .filter(|it| distance(&lower, it) <= 2 || (!lower.is_empty() && it.starts_with(&lower)))
+        .collect();
     if !near.is_empty() {
         text += "\nDid you mean this?\n";
         for it in near {

@@ -92,11 +92,8 @@ pub fn wait(context: &mut Context<'_>) -> Result<Done, Failure> {
     let objects = if context.args.has("filename") {
         context.targets(&words)?
     } else {
-        let wants = Wants {
-            all: context.args.is("all"),
-            everywhere: context.args.is("all-namespaces"),
-            ..Wants::default()
-        };
+        let wants =
+            Wants { all: context.args.is("all"), everywhere: context.args.is("all-namespaces"), ..Wants::default() };
         let found = context.find(&words, wants)?;
         if let (For::Deletion, false) = (&goal, found.named.is_empty()) {
             // What is not there has gone already.

@@ -124,8 +124,8 @@ fn literal(out: &mut String, text: &str, depth: usize) {
 /// What YAML 1.1 would read as something else than a text.
 fn is_ambiguous(text: &str) -> bool {
     const WORDS: [&str; 22] = [
-        "true", "True", "TRUE", "false", "False", "FALSE", "null", "Null", "NULL", "~", "yes", "Yes", "YES", "no", "No",
-        "NO", "on", "On", "ON", "off", "Off", "OFF",
+        "true", "True", "TRUE", "false", "False", "FALSE", "null", "Null", "NULL", "~", "yes", "Yes", "YES", "no",
+        "No", "NO", "on", "On", "ON", "off", "Off", "OFF",
     ];
     const LETTERS: [&str; 7] = ["y", "Y", "n", "N", "<<", ".nan", ".inf"];
     if text.is_empty() || WORDS.contains(&text) || LETTERS.contains(&text) {
@@ -188,7 +188,11 @@ fn is_plain(text: &str) -> bool {
     for (index, c) in chars.iter().enumerate() {
         let ends = chars.get(index + 1).is_none_or(|next| matches!(next, ' ' | '\t' | '\n'));
         let is_indicator = match c {
-            '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' if index == 0 => true,
+            '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`'
+                if index == 0 =>
+            {
+                true
+            }
             '?' | '-' if index == 0 => ends,
             ':' => ends,
             '#' => before == ' ' || before == '\t',
@@ -300,7 +304,8 @@ fn kyaml(out: &mut String, value: &Value, depth: usize) {
             out.push_str("{\n");
             for (name, value) in map {
                 indent(out, depth + 1);
-                let is_bare = !is_ambiguous(name) && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
+                let is_bare =
+                    !is_ambiguous(name) && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
                 out.push_str(&if is_bare { name.clone() } else { Value::from(name.as_str()).to_string() });
                 out.push_str(": ");
                 kyaml(out, value, depth + 1);

@@ -198,7 +198,8 @@ pub fn unknown_field(kind: Kind, path: &[&str]) -> Option<String> {
     let schema = Schema::new();
     let mut owner = kind.name();
     for name in path {
-        if owner == kind.name() && matches!(*name, "apiVersion" | "kind") {
+        // What is reported is in no manifest, and so not in the schema.
+        if owner == kind.name() && matches!(*name, "apiVersion" | "kind" | "status") {
             return None;
         }
         let Some(field) = schema.field(owner, name) else { return Some((*name).into()) };

@@ -4,9 +4,9 @@ use super::{Countdown, PodClass, PodRow};
 use crate::api::{Name, Node, Object, ObjectKey, Pod, condition};
 use crate::client::Pull;
 use crate::controllers::kubelet::{pull_delay, restart_at};
-pub use crate::kubectl::status_word;
-pub use crate::kubectl::reason;
 use crate::kubectl::is_fine;
+pub use crate::kubectl::reason;
+pub use crate::kubectl::status_word;
 use crate::world::Simulation;
 
 /// The class of a pod as the API server reports it; the first rule that fits wins, in the order of kubectl's printer.

@@ -69,7 +69,11 @@ impl Ask {
         match self {
             Ask::Create { object } | Ask::Update { object } | Ask::Apply { object, .. } => {
                 let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default().to_string();
-                Some(Target { kind: kind_of(object)?, namespace: text("/metadata/namespace"), name: text("/metadata/name") })
+                Some(Target {
+                    kind: kind_of(object)?,
+                    namespace: text("/metadata/namespace"),
+                    name: text("/metadata/name"),
+                })
             }
             Ask::Scale { target, .. } | Ask::Patch { target, .. } => Some(target.clone()),
             Ask::Delete { target, .. } | Ask::Evict { target, .. } => Some(target.clone()),
@@ -91,7 +95,8 @@ impl Ask {
                 Verb::Apply(kind, namespace.as_str().into(), it.clone())
             }
             Ask::Delete { target, propagation, grace } => {
-                let options = DeleteOptions { propagation: *propagation, grace_seconds: *grace, ..DeleteOptions::default() };
+                let options =
+                    DeleteOptions { propagation: *propagation, grace_seconds: *grace, ..DeleteOptions::default() };
                 Verb::Delete(target.key(), options)
             }
             Ask::Evict { target, grace } => {
@@ -189,18 +194,24 @@ fn event(it: &KubeEvent, epoch_ms: i64, objects: &crate::apiserver::Objects) -> 
     fields([
         ("apiVersion", "v1".into()),
         ("kind", "Event".into()),
-        ("metadata", fields([
-            ("name", name.into()),
-            ("namespace", namespace.as_str().into()),
-            ("creationTimestamp", stamp(it.first)),
-        ])),
-        ("involvedObject", fields([
-            ("apiVersion", about.kind.api_version().into()),
-            ("kind", about.kind.name().into()),
-            ("name", about.name.as_str().into()),
-            ("namespace", about.namespace.as_str().into()),
-            ("uid", uid.into()),
-        ])),
+        (
+            "metadata",
+            fields([
+                ("name", name.into()),
+                ("namespace", namespace.as_str().into()),
+                ("creationTimestamp", stamp(it.first)),
+            ]),
+        ),
+        (
+            "involvedObject",
+            fields([
+                ("apiVersion", about.kind.api_version().into()),
+                ("kind", about.kind.name().into()),
+                ("name", about.name.as_str().into()),
+                ("namespace", about.namespace.as_str().into()),
+                ("uid", uid.into()),
+            ]),
+        ),
         ("reason", it.draft.reason.into()),
         ("message", it.draft.message.as_str().into()),
         ("source", fields([("component", it.draft.component.into())])),

@@ -38,7 +38,10 @@ const KINDS: [Kind; 13] = [
 fn object(value: &Value) -> Option<Object> {
     let (version, kind) = (value["apiVersion"].as_str()?, value["kind"].as_str()?);
     let kind = Kind::find(version, kind)?;
-    Some(Object::from_value(kind, value.clone()).unwrap_or_else(|error| panic!("{}: {}: {value}", error.path, error.message)))
+    Some(
+        Object::from_value(kind, value.clone())
+            .unwrap_or_else(|error| panic!("{}: {}: {value}", error.path, error.message)),
+    )
 }
 
 impl Recorded {
@@ -138,7 +141,8 @@ fn date(text: &str) -> String {
 
 /// The metrics of pods are in the first step's output, those of nodes beside the steps.
 fn metrics(recording: &Recording, value: &Value) -> (Vec<Value>, Vec<Value>) {
-    let pods = recording.steps.iter().find(|it| it.cmd.contains("--raw")).map(|it| it.stdout.clone()).unwrap_or_default();
+    let pods =
+        recording.steps.iter().find(|it| it.cmd.contains("--raw")).map(|it| it.stdout.clone()).unwrap_or_default();
     let pods: Value = serde_json::from_str(&pods).unwrap_or_default();
     let nodes = value["nodes"].as_object().into_iter().flatten().map(|(name, amounts)| {
         serde_json::json!({"metadata": {"name": name}, "usage": {"cpu": amounts[0], "memory": amounts[1]}})
@@ -186,4 +190,3 @@ impl Cluster for Recorded {
         Some(if of_nodes { nodes } else { pods })
     }
 }
-

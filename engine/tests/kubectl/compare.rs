@@ -60,7 +60,8 @@ fn lines(theirs: &str, ours: &str) -> String {
 fn plain(text: &str) -> String {
     let mut out = String::new();
     for line in text.split_inclusive('\n') {
-        let is_klog = line.len() > 30 && line.starts_with(['W', 'E', 'I']) && line[1..5].bytes().all(|it| it.is_ascii_digit());
+        let is_klog =
+            line.len() > 30 && line.starts_with(['W', 'E', 'I']) && line[1..5].bytes().all(|it| it.is_ascii_digit());
         if let (true, Some(at)) = (is_klog, line.find(".go:")) {
             let start = line[..at].rfind(' ').map_or(0, |it| it + 1);
             let words = &line[start..];
@@ -89,7 +90,11 @@ fn pieces(text: &str) -> Vec<&str> {
     let mut from = 0;
     let bytes = text.as_bytes();
     for at in 1..=bytes.len() {
-        if at == bytes.len() || (bytes[at] == b' ') != (bytes[at - 1] == b' ') || bytes[at] == b'\n' || bytes[at - 1] == b'\n' {
+        if at == bytes.len()
+            || (bytes[at] == b' ') != (bytes[at - 1] == b' ')
+            || bytes[at] == b'\n'
+            || bytes[at - 1] == b'\n'
+        {
             found.push(&text[from..at]);
             from = at;
         }
@@ -131,14 +136,17 @@ fn is_uid(text: &str) -> bool {
     let text = text.trim_matches('"').trim_start_matches("uid=");
     let parts: Vec<&str> = text.split('-').collect();
     parts.len() == 5
-        && parts.iter().zip([8, 4, 4, 4, 12]).all(|(part, length)| {
-            part.len() == length && part.bytes().all(|it| it.is_ascii_hexdigit())
-        })
+        && parts
+            .iter()
+            .zip([8, 4, 4, 4, 12])
+            .all(|(part, length)| part.len() == length && part.bytes().all(|it| it.is_ascii_hexdigit()))
 }
 
 /// Times of objects that the step itself made, a second apart.
 fn is_stamp_pair(theirs: &str, ours: &str) -> bool {
-    let read = |text: &str| loopscope_engine::api::Timestamp::parse(text.trim_matches('"').trim_end_matches('}').trim_matches('"'));
+    let read = |text: &str| {
+        loopscope_engine::api::Timestamp::parse(text.trim_matches('"').trim_end_matches('}').trim_matches('"'))
+    };
     matches!((read(theirs), read(ours)), (Some(a), Some(b)) if (a.0 - b.0).abs() <= 1)
 }
 
@@ -172,7 +180,8 @@ fn age(text: &str) -> Option<(i64, i64)> {
         total += digits.parse::<i64>().ok()? * unit;
         digits.clear();
     }
-    Some((total, if unit == 1 { 1 } else { 0 })).map(|(total, small)| (total, if small == 1 { 1 } else { unit_of(total) }))
+    Some((total, if unit == 1 { 1 } else { 0 }))
+        .map(|(total, small)| (total, if small == 1 { 1 } else { unit_of(total) }))
 }
 
 /// By how much a second can move an age of this size as it is shown.

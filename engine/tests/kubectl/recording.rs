@@ -51,7 +51,8 @@ impl Recording {
     pub fn parse(name: &str, source: &str) -> Self {
         let value: Value = serde_json::from_str(source).unwrap_or_else(|error| panic!("{name}: {error}"));
         let list = |field: &str| value[field].as_array().cloned().unwrap_or_default();
-        let others = list("initialObjects").iter().filter(|it| it["fromStep"] == 0).map(|it| it["object"].clone()).collect();
+        let others =
+            list("initialObjects").iter().filter(|it| it["fromStep"] == 0).map(|it| it["object"].clone()).collect();
         let mut changes: Vec<Change> = list("changes").iter().map(change).collect();
         changes.sort_by_key(|it| it.clock);
         let steps = list("steps").iter().map(step).collect();
@@ -111,7 +112,7 @@ fn step(it: &Value) -> Step {
 
 /// The folder with the recordings.
 pub fn folder() -> PathBuf {
-    let own = Path::new(option_env!("KT_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR")));
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let named = std::env::var_os("CONFORMANCE_DIR").map(PathBuf::from);
     let base = named.map_or_else(
         || own.join("tests/data"),

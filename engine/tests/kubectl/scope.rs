@@ -38,6 +38,9 @@ pub fn outside(recording: &str, index: usize, step: &Step) -> Option<&'static st
     if step.cmd.ends_with("get cm") {
         return Some("ConfigMaps that were not recorded");
     }
+    if step.cmd.ends_with("rollout history sts/db") {
+        return Some("ControllerRevisions that were not recorded");
+    }
     if step.cmd == "kubectl top" {
         return Some("help texts");
     }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::super::pod_status;
-use super::super::value::{at, flag, int, labels, list, map, or_none, plain, selector, text};
 use super::super::time;
+use super::super::value::{at, flag, int, labels, list, map, or_none, plain, selector, text};
 use super::{Column, Row, containers};
 use crate::api::{Kind, Pod};
 
@@ -164,7 +164,8 @@ pub fn cells(row: &Row<'_>) -> Option<Vec<String>> {
             vec![name, owner, number("revision"), row.age()]
         }
         Kind::HorizontalPodAutoscaler => {
-            let target = [text(value, "spec.scaleTargetRef.kind"), "/", text(value, "spec.scaleTargetRef.name")].concat();
+            let target =
+                [text(value, "spec.scaleTargetRef.kind"), "/", text(value, "spec.scaleTargetRef.name")].concat();
             let min = match at(value, "spec.minReplicas") {
                 Value::Null => "<unset>".into(),
                 min => min.to_string(),
@@ -266,7 +267,11 @@ fn targets(value: &Value) -> String {
         let shown = if utilization.is_null() {
             let field = if at(target, "averageValue").is_null() { "value" } else { "averageValue" };
             let current = current.map(|it| plain(at(it, field))).filter(|it| !it.is_empty());
-            let suffix = if field == "averageValue" && matches!(text(spec, "type"), "Object" | "External") { " (avg)" } else { "" };
+            let suffix = if field == "averageValue" && matches!(text(spec, "type"), "Object" | "External") {
+                " (avg)"
+            } else {
+                ""
+            };
             [&current.unwrap_or("<unknown>".into()), "/", &plain(at(target, field)), suffix].concat()
         } else {
             let current = current.map(|it| at(it, "averageUtilization")).filter(|it| !it.is_null());

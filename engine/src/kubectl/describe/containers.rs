@@ -8,7 +8,14 @@ use super::Writer;
 use crate::sim::sort_by;
 
 /// Containers with what the kubelet says of them, where it does.
-pub fn describe(w: &mut Writer, title: &str, all: &[Value], statuses: Option<&[Value]>, pod: Option<&Value>, indent: &str) {
+pub fn describe(
+    w: &mut Writer,
+    title: &str,
+    all: &[Value],
+    statuses: Option<&[Value]>,
+    pod: Option<&Value>,
+    indent: &str,
+) {
     w.line(0, &[indent, title, ":"]);
     let shift = if indent.is_empty() { "" } else { " " };
     for it in all {
@@ -42,7 +49,9 @@ pub fn describe(w: &mut Writer, title: &str, all: &[Value], statuses: Option<&[V
                 w.line(3, &[name, ":\t", &plain(amount)]);
             }
         }
-        for (field, title) in [("livenessProbe", "Liveness:\t"), ("readinessProbe", "Readiness:\t"), ("startupProbe", "Startup:\t")] {
+        for (field, title) in
+            [("livenessProbe", "Liveness:\t"), ("readinessProbe", "Readiness:\t"), ("startupProbe", "Startup:\t")]
+        {
             if has(it, field) {
                 w.line(2, &[title, &probe(at(it, field))]);
             }
@@ -111,8 +120,15 @@ fn state(w: &mut Writer, title: &str, state: &Value) {
 fn probe(it: &Value) -> String {
     let number = |field: &str, usual: i64| at(it, field).as_i64().unwrap_or(usual).to_string();
     let times = [
-        " delay=", &number("initialDelaySeconds", 0), "s timeout=", &number("timeoutSeconds", 1), "s period=",
-        &number("periodSeconds", 10), "s #success=", &number("successThreshold", 1), " #failure=",
+        " delay=",
+        &number("initialDelaySeconds", 0),
+        "s timeout=",
+        &number("timeoutSeconds", 1),
+        "s period=",
+        &number("periodSeconds", 10),
+        "s #success=",
+        &number("successThreshold", 1),
+        " #failure=",
         &number("failureThreshold", 3),
     ]
     .concat();
@@ -217,14 +233,18 @@ pub fn volumes(w: &mut Writer, volumes: &[Value], indent: &str) {
             let size = plain(at(of("emptyDir"), "sizeLimit"));
             let size = if size.is_empty() { "<unset>".into() } else { size };
             let medium = text(of("emptyDir"), "medium").to_string();
-            kind("EmptyDir (a temporary directory that shares a pod's lifetime)", &[("Medium", medium), ("SizeLimit", size)]);
+            kind(
+                "EmptyDir (a temporary directory that shares a pod's lifetime)",
+                &[("Medium", medium), ("SizeLimit", size)],
+            );
         } else if has(it, "configMap") {
             let map = of("configMap");
             let fields = [("Name", text(map, "name").to_string()), ("Optional", optional(map).into())];
             kind("ConfigMap (a volume populated by a ConfigMap)", &fields);
         } else if has(it, "secret") {
             let secret = of("secret");
-            let fields = [("SecretName", text(secret, "secretName").to_string()), ("Optional", optional(secret).into())];
+            let fields =
+                [("SecretName", text(secret, "secretName").to_string()), ("Optional", optional(secret).into())];
             kind("Secret (a volume populated by a Secret)", &fields);
         } else if has(it, "hostPath") {
             let host = of("hostPath");

@@ -216,8 +216,12 @@ fn one(about: &About<'_>) -> Option<String> {
 pub fn describe(context: &mut Context<'_>) -> Result<Done, Failure> {
     let words = context.args.words.clone();
     if words.is_empty() && !context.args.has("filename") {
-        return Err(Failure::error("You must specify the type of resource to describe. Use \"kubectl api-resources\" for a complete list of supported resources."));
+        return Err(Failure::error(
+            "You must specify the type of resource to describe. Use \"kubectl api-resources\" for a complete list of supported resources.",
+        ));
     }
+    // Of objects that are found by the beginning of their names each is followed by a line.
+    let mut by_beginning = false;
     let objects = if context.args.has("filename") {
         context.targets(&words)?
     } else {
@@ -236,6 +240,7 @@ pub fn describe(context: &mut Context<'_>) -> Result<Done, Failure> {
                 let begun: Vec<Object> = all.into_iter().filter(|it| it.meta().name.starts_with(&*key.name)).collect();
                 if !begun.is_empty() {
                     context.problems.clear();
+                    by_beginning = true;
                 }
                 begun
             }
@@ -254,10 +259,13 @@ pub fn describe(context: &mut Context<'_>) -> Result<Done, Failure> {
             context.problems.push(Problem::Plain(problem));
             continue;
         };
-        if !std::mem::take(&mut is_first) {
+        if !std::mem::take(&mut is_first) && !by_beginning {
             context.out("\n\n");
         }
         context.out(&text);
+        if by_beginning {
+            context.out("\n");
+        }
     }
     context.done()
 }

@@ -26,10 +26,22 @@ pub fn describe(about: &About<'_>, w: &mut Writer) {
     }
     for it in conditions {
         let date = |field: &str| time::date(text(it, field));
-        w.line(1, &[
-            text(it, "type"), " \t", text(it, "status"), " \t", &date("lastHeartbeatTime"), " \t",
-            &date("lastTransitionTime"), " \t", text(it, "reason"), " \t", text(it, "message"),
-        ]);
+        w.line(
+            1,
+            &[
+                text(it, "type"),
+                " \t",
+                text(it, "status"),
+                " \t",
+                &date("lastHeartbeatTime"),
+                " \t",
+                &date("lastTransitionTime"),
+                " \t",
+                text(it, "reason"),
+                " \t",
+                text(it, "message"),
+            ],
+        );
     }
     w.line(0, &["Addresses:"]);
     for it in list(value, "status.addresses") {
@@ -76,7 +88,10 @@ fn lease(about: &About<'_>, w: &mut Writer) {
     let found = about.cluster.api().objects().get(&key).map(crate::api::Object::to_value);
     w.line(0, &["Lease:"]);
     let Some(lease) = found else {
-        return w.line(1, &["Failed to get lease: leases.coordination.k8s.io \"", &about.object.meta().name, "\" not found"]);
+        return w.line(
+            1,
+            &["Failed to get lease: leases.coordination.k8s.io \"", &about.object.meta().name, "\" not found"],
+        );
     };
     let date = |path: &str| match text(&lease, path) {
         "" => "<unset>".to_string(),
@@ -119,7 +134,8 @@ fn system_info(value: &Value, w: &mut Writer) {
 fn limit(pod: &Pod, resource: &str) -> Quantity {
     let of = |it: &crate::api::Container| it.resources.limits.get(resource).copied().unwrap_or(Quantity::ZERO);
     let sum = pod.spec.containers.iter().map(of).fold(Quantity::ZERO, Quantity::plus);
-    let sidecars = pod.spec.init_containers.iter().filter(|it| it.is_sidecar()).map(of).fold(Quantity::ZERO, Quantity::plus);
+    let sidecars =
+        pod.spec.init_containers.iter().filter(|it| it.is_sidecar()).map(of).fold(Quantity::ZERO, Quantity::plus);
     let most = pod.spec.init_containers.iter().filter(|it| !it.is_sidecar()).map(of).max().unwrap_or(Quantity::ZERO);
     sum.plus(sidecars).max(most)
 }
@@ -128,7 +144,8 @@ fn limit(pod: &Pod, resource: &str) -> Quantity {
 fn request(pod: &Pod, resource: &str) -> Quantity {
     let of = |it: &crate::api::Container| it.resources.requests.get(resource).copied().unwrap_or(Quantity::ZERO);
     let sum = pod.spec.containers.iter().map(of).fold(Quantity::ZERO, Quantity::plus);
-    let sidecars = pod.spec.init_containers.iter().filter(|it| it.is_sidecar()).map(of).fold(Quantity::ZERO, Quantity::plus);
+    let sidecars =
+        pod.spec.init_containers.iter().filter(|it| it.is_sidecar()).map(of).fold(Quantity::ZERO, Quantity::plus);
     let most = pod.spec.init_containers.iter().filter(|it| !it.is_sidecar()).map(of).max().unwrap_or(Quantity::ZERO);
     sum.plus(sidecars).max(most)
 }
@@ -158,10 +175,24 @@ fn pods(about: &About<'_>, node: &Node, w: &mut Writer) {
     for pod in &here {
         let cell = |resource: &str, of: fn(&Pod, &str) -> Quantity| share(of(pod, resource), room(resource));
         let created = pod.metadata.creation_timestamp.map_or(about.now, |at| at.millis());
-        w.line(1, &[
-            &pod.metadata.namespace, "\t", &pod.metadata.name, "\t\t", &cell("cpu", request), "\t", &cell("cpu", limit),
-            "\t", &cell("memory", request), "\t", &cell("memory", limit), "\t", &time::human(about.now - created),
-        ]);
+        w.line(
+            1,
+            &[
+                &pod.metadata.namespace,
+                "\t",
+                &pod.metadata.name,
+                "\t\t",
+                &cell("cpu", request),
+                "\t",
+                &cell("cpu", limit),
+                "\t",
+                &cell("memory", request),
+                "\t",
+                &cell("memory", limit),
+                "\t",
+                &time::human(about.now - created),
+            ],
+        );
     }
     w.line(0, &["Allocated resources:"]);
     w.line(0, &["  (Total limits may be over 100 percent, i.e., overcommitted.)"]);

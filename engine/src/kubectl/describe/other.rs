@@ -16,7 +16,10 @@ pub fn budget(about: &About<'_>, w: &mut Writer) {
             w.field(name, &plain(at(value, field)));
         }
     }
-    w.field("Selector", &if has(value, "spec.selector") { selector(at(value, "spec.selector")) } else { "<unset>".into() });
+    w.field(
+        "Selector",
+        &if has(value, "spec.selector") { selector(at(value, "spec.selector")) } else { "<unset>".into() },
+    );
     w.line(0, &["Status:"]);
     for (field, name) in [
         ("disruptionsAllowed", "Allowed disruptions"),
@@ -59,7 +62,20 @@ pub fn namespace(about: &About<'_>, w: &mut Writer) {
     }
     for it in conditions {
         let at = time::date(text(it, "lastTransitionTime"));
-        w.line(1, &[text(it, "type"), "\t", text(it, "status"), "\t", &at, "\t", text(it, "reason"), "\t", text(it, "message")]);
+        w.line(
+            1,
+            &[
+                text(it, "type"),
+                "\t",
+                text(it, "status"),
+                "\t",
+                &at,
+                "\t",
+                text(it, "reason"),
+                "\t",
+                text(it, "message"),
+            ],
+        );
     }
     let name: Name = about.object.meta().name.clone();
     let quotas = resources::list(about.cluster, Kind::ResourceQuota, Some(&name));

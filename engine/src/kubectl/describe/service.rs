@@ -31,7 +31,10 @@ pub fn describe(about: &About<'_>, w: &mut Writer) {
     }
     let ingress = list(value, "status.loadBalancer.ingress");
     if !ingress.is_empty() {
-        let all: Vec<&str> = ingress.iter().map(|it| if text(it, "ip").is_empty() { text(it, "hostname") } else { text(it, "ip") }).collect();
+        let all: Vec<&str> = ingress
+            .iter()
+            .map(|it| if text(it, "ip").is_empty() { text(it, "hostname") } else { text(it, "ip") })
+            .collect();
         w.field("LoadBalancer Ingress", &all.join(", "));
     }
     let slices = slices(about);
@@ -56,7 +59,8 @@ pub fn describe(about: &About<'_>, w: &mut Writer) {
 fn slices(about: &About<'_>) -> Vec<Value> {
     let meta = about.object.meta();
     let all = resources::list(about.cluster, Kind::EndpointSlice, Some(&meta.namespace));
-    let is_of = |it: &&Object| it.meta().labels.get("kubernetes.io/service-name").is_some_and(|name| **name == *meta.name);
+    let is_of =
+        |it: &&Object| it.meta().labels.get("kubernetes.io/service-name").is_some_and(|name| **name == *meta.name);
     all.iter().filter(is_of).map(Object::to_value).collect()
 }
 

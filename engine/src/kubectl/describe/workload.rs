@@ -34,11 +34,22 @@ pub fn deployment(about: &About<'_>, w: &mut Writer) {
     w.field("CreationTimestamp", &about.date("metadata.creationTimestamp"));
     about.marks(w);
     w.field("Selector", &selector(at(value, "spec.selector")));
-    w.line(0, &[
-        "Replicas:\t", &number("spec.replicas"), " desired | ", &number("status.updatedReplicas"), " updated | ",
-        &number("status.replicas"), " total | ", &number("status.availableReplicas"), " available | ",
-        &number("status.unavailableReplicas"), " unavailable",
-    ]);
+    w.line(
+        0,
+        &[
+            "Replicas:\t",
+            &number("spec.replicas"),
+            " desired | ",
+            &number("status.updatedReplicas"),
+            " updated | ",
+            &number("status.replicas"),
+            " total | ",
+            &number("status.availableReplicas"),
+            " available | ",
+            &number("status.unavailableReplicas"),
+            " unavailable",
+        ],
+    );
     w.field("StrategyType", text(value, "spec.strategy.type"));
     w.field("MinReadySeconds", &number("spec.minReadySeconds"));
     if has(value, "spec.strategy.rollingUpdate") {
@@ -92,9 +103,20 @@ fn phases(about: &About<'_>) -> [String; 4] {
 
 fn pods_status(about: &About<'_>, w: &mut Writer) {
     let [running, waiting, done, failed] = phases(about);
-    w.line(0, &[
-        "Pods Status:\t", &running, " Running / ", &waiting, " Waiting / ", &done, " Succeeded / ", &failed, " Failed",
-    ]);
+    w.line(
+        0,
+        &[
+            "Pods Status:\t",
+            &running,
+            " Running / ",
+            &waiting,
+            " Waiting / ",
+            &done,
+            " Succeeded / ",
+            &failed,
+            " Failed",
+        ],
+    );
 }
 
 pub fn replica_set(about: &About<'_>, w: &mut Writer) {
@@ -181,7 +203,8 @@ pub fn job(about: &About<'_>, w: &mut Writer) {
     if let Some(owner) = about.controller() {
         w.field("Controlled By", &owner);
     }
-    let number_or = |value: &Value, path: &str, other: &str| at(value, path).as_i64().map_or(other.into(), |it| it.to_string());
+    let number_or =
+        |value: &Value, path: &str, other: &str| at(value, path).as_i64().map_or(other.into(), |it| it.to_string());
     if has(spec, "parallelism") {
         w.field("Parallelism", &number_or(spec, "parallelism", ""));
     }
@@ -211,7 +234,8 @@ pub fn job(about: &About<'_>, w: &mut Writer) {
     }
     let count = |path: &str| int(status, path).to_string();
     let ready = if has(status, "ready") { [" (", &count("ready"), " Ready)"].concat() } else { String::new() };
-    let counts = [&count("active"), " Active", &ready, " / ", &count("succeeded"), " Succeeded / ", &count("failed"), " Failed"];
+    let counts =
+        [&count("active"), " Active", &ready, " / ", &count("succeeded"), " Succeeded / ", &count("failed"), " Failed"];
     w.field("Pods Statuses", &counts.concat());
     if text(spec, "completionMode") == "Indexed" {
         w.field("Completed Indexes", &or_none(text(status, "completedIndexes").into()));

@@ -137,8 +137,20 @@ pub fn undo(context: &mut Context<'_>) -> Result<Done, Failure> {
                 ));
             }
             let group = kind.group();
-            fail(context, &["error retrieving rollbacker for \"", kind.name(), if group.is_empty() { "" } else { "." }, group,
-                "\", no visitor method exists for {", group, " ", kind.name(), "}"]);
+            fail(
+                context,
+                &[
+                    "error retrieving rollbacker for \"",
+                    kind.name(),
+                    if group.is_empty() { "" } else { "." },
+                    group,
+                    "\", no visitor method exists for {",
+                    group,
+                    " ",
+                    kind.name(),
+                    "}",
+                ],
+            );
             continue;
         };
         let revisions = revisions(context, &target).unwrap_or_default();
@@ -158,11 +170,24 @@ pub fn undo(context: &mut Context<'_>) -> Result<Done, Failure> {
         if context.dry == Dry::Client {
             let text = template::template(&template_of(found));
             let reference = reference(&target.key());
-            context.out(&[&reference, " Pod Template:\n", text.strip_prefix("Pod Template:\n").unwrap_or(&text), " (dry run)\n"].concat());
+            context.out(
+                &[
+                    &reference,
+                    " Pod Template:\n",
+                    text.strip_prefix("Pod Template:\n").unwrap_or(&text),
+                    " (dry run)\n",
+                ]
+                .concat(),
+            );
             continue;
         }
         if deployment.spec.paused {
-            fail(context, &["you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"]);
+            fail(
+                context,
+                &[
+                    "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again",
+                ],
+            );
             continue;
         }
         roll_back(context, &target, found)?;
@@ -195,7 +220,8 @@ fn roll_back(context: &mut Context<'_>, target: &Object, found: &Revision) -> Re
             annotations.insert(name.clone(), value.clone());
         }
     }
-    let replace = |path: &str, value: Value| object(&[("op", "replace".into()), ("path", path.into()), ("value", value)]);
+    let replace =
+        |path: &str, value: Value| object(&[("op", "replace".into()), ("path", path.into()), ("value", value)]);
     let patch = Value::Array(vec![
         replace("/spec/template", template),
         replace("/metadata/annotations", Value::Object(annotations)),

@@ -94,7 +94,8 @@ pub fn restart(context: &mut Context<'_>) -> Result<Done, Failure> {
         if last == Some(&now) {
             let name = text(&value, "metadata.name");
             let words = [
-                "error: failed to create patch for ", name,
+                "error: failed to create patch for ",
+                name,
                 ": if restart has already been triggered within the past second, please wait before attempting to trigger another",
             ];
             context.problems.push(Problem::Plain(words.concat()));

@@ -142,27 +142,44 @@ fn stateful_set(value: &Value) -> Look {
     if has(rolling, "partition") && int(rolling, "partition") > 0 {
         let goal = wanted - int(rolling, "partition");
         if updated < goal {
-            return Look::Goes([
-                "Waiting for partitioned roll out to finish: ", &n_updated, " out of ", &goal.to_string(),
-                " new pods have been updated...\n",
-            ].concat());
+            return Look::Goes(
+                [
+                    "Waiting for partitioned roll out to finish: ",
+                    &n_updated,
+                    " out of ",
+                    &goal.to_string(),
+                    " new pods have been updated...\n",
+                ]
+                .concat(),
+            );
         }
-        return Look::Done(["partitioned roll out complete: ", &n_updated, " new pods have been updated...\n"].concat());
+        return Look::Done(
+            ["partitioned roll out complete: ", &n_updated, " new pods have been updated...\n"].concat(),
+        );
     }
     if has(rolling, "partition") {
         if updated < wanted {
-            return Look::Goes([
-                "Waiting for partitioned roll out to finish: ", &n_updated, " out of ", &wanted.to_string(),
-                " new pods have been updated...\n",
-            ].concat());
+            return Look::Goes(
+                [
+                    "Waiting for partitioned roll out to finish: ",
+                    &n_updated,
+                    " out of ",
+                    &wanted.to_string(),
+                    " new pods have been updated...\n",
+                ]
+                .concat(),
+            );
         }
-        return Look::Done(["partitioned roll out complete: ", &n_updated, " new pods have been updated...\n"].concat());
+        return Look::Done(
+            ["partitioned roll out complete: ", &n_updated, " new pods have been updated...\n"].concat(),
+        );
     }
     let (to, from) = (text(value, "status.updateRevision"), text(value, "status.currentRevision"));
     if to != from {
-        return Look::Goes([
-            "waiting for statefulset rolling update to complete ", &n_updated, " pods at revision ", to, "...\n",
-        ].concat());
+        return Look::Goes(
+            ["waiting for statefulset rolling update to complete ", &n_updated, " pods at revision ", to, "...\n"]
+                .concat(),
+        );
     }
     let current = int(value, "status.currentReplicas").to_string();
     Look::Done(["statefulset rolling update complete ", &current, " pods at revision ", from, "...\n"].concat())
@@ -198,7 +215,10 @@ impl Waiting for Status {
                 let Some(next) = self.rest.pop() else { return Some(0) };
                 self.place = Place::now(cluster);
                 let Some(object) = cluster.api().objects().get(&next).cloned() else {
-                    out.err(&[&super::super::errors::server(&crate::apiserver::ApiError::not_found(&next), ""), "\n"].concat());
+                    out.err(
+                        &[&super::super::errors::server(&crate::apiserver::ApiError::not_found(&next), ""), "\n"]
+                            .concat(),
+                    );
                     return Some(1);
                 };
                 self.current = Some(next);
