@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::create::{Told, blank, make};
+use super::flags::Args;
 use super::resources::NOTHING;
 use super::value::{object, set};
 use super::{Context, Done, Failure, Problem};
@@ -27,12 +28,9 @@ fn metric(name: &str, given: &str) -> Result<Value, Failure> {
     Ok(object(&[("resource", resource), ("type", "Resource".into())]))
 }
 
-pub fn autoscale(context: &mut Context<'_>) -> Result<Done, Failure> {
-    if context.args.has("cpu-percent") {
-        context.out.err(DEPRECATED);
-    }
-    let number = |name: &str| context.args.int(name);
-    if !context.args.has("max") {
+fn bounds(args: &Args) -> Result<(i64, i64), Failure> {
+    let number = |name: &str| args.int(name);
+    if !args.has("max") {
         return Err(Failure::error("required flag(s) \"max\" not set"));
     }
     let (max, min) = (number("max").unwrap_or(-1), number("min").unwrap_or(-1));
@@ -48,16 +46,29 @@ pub fn autoscale(context: &mut Context<'_>) -> Result<Done, Failure> {
             &told(min),
         ]));
     }
+    Ok((max, min))
+}
+
+fn metrics(args: &Args) -> Result<Vec<Value>, Failure> {
     let mut metrics = Vec::new();
-    if let Some(percent) = number("cpu-percent").filter(|it| *it >= 0) {
-        metrics.push(metric("cpu", &[&told(percent), "%"].concat())?);
+    if let Some(percent) = args.int("cpu-percent").filter(|it| *it >= 0) {
+        metrics.push(metric("cpu", &[&percent.to_string(), "%"].concat())?);
     }
     for name in ["cpu", "memory"] {
-        let given = context.args.text(name);
+        let given = args.text(name);
         if !given.is_empty() {
             metrics.push(metric(name, given)?);
         }
     }
+    Ok(metrics)
+}
+
+pub fn autoscale(context: &mut Context<'_>) -> Result<Done, Failure> {
+    if context.args.has("cpu-percent") {
+        context.out.err(DEPRECATED);
+    }
+    let (max, min) = bounds(&context.args)?;
+    let metrics = metrics(&context.args)?;
     let words = context.args.words.clone();
     if words.is_empty() && !context.args.has("filename") {
         return Err(Failure::error(NOTHING));

@@ -368,10 +368,10 @@ fn begin(context: &mut Context<'_>) -> Result<(), Failure> {
         "kustomize",
         "raw",
     ];
-    if let Some(flag) = context.args.given().find(|flag| OTHER_CLUSTERS.contains(flag)) {
-        if !(context.args.path.starts_with("kubectl config") && flag != "kubeconfig") {
-            return Err(Failure::not_simulated(&["the flag --", flag].concat(), ""));
-        }
+    let is_config = context.args.path.starts_with("kubectl config");
+    let is_strange = |flag: &&str| OTHER_CLUSTERS.contains(flag) && !(is_config && *flag != "kubeconfig");
+    if let Some(flag) = context.args.given().find(is_strange) {
+        return Err(Failure::not_simulated(&["the flag --", flag].concat(), ""));
     }
     let dry = context.args.text("dry-run").to_string();
     context.dry = match dry.as_str() {
@@ -381,13 +381,6 @@ fn begin(context: &mut Context<'_>) -> Result<(), Failure> {
         "unchanged" => {
             context.out.err("W0000 00:00:00.000000       1 helpers.go:719] --dry-run is deprecated and can be replaced with --dry-run=client.\n");
             Dry::Client
-        }
-        "true" | "false" => {
-            return Err(Failure::errors(&[
-                "Invalid dry-run value (",
-                &dry,
-                "). Must be \"none\", \"server\", or \"client\".",
-            ]));
         }
         _ => {
             return Err(Failure::errors(&[

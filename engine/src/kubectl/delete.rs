@@ -1,5 +1,6 @@
 //! `kubectl delete` (`kubectl/pkg/cmd/delete/delete.go`, v1.36).
 
+use super::flags::Args;
 use super::resources::{NOTHING, Wants};
 use super::{Cluster, Context, Done, Dry, Failure, Output, Problem, Waiting, reference, resource_of};
 use crate::api::{Object, ObjectKey, Uid};
@@ -26,9 +27,8 @@ pub fn cascade(text: &str) -> Result<Propagation, Failure> {
 
 const FORCED: &str = "Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated. The resource may continue to run on the cluster indefinitely.\n";
 
-pub fn delete(context: &mut Context<'_>) -> Result<Done, Failure> {
-    let args = &context.args;
-    let propagation = cascade(args.text("cascade"))?;
+/// How many seconds the objects get, where the line says so.
+fn grace(args: &Args) -> Result<Option<i64>, Failure> {
     let mut grace = args.int("grace-period").filter(|it| *it >= 0);
     let force = args.is("force");
     if args.is("now") {
@@ -46,6 +46,13 @@ pub fn delete(context: &mut Context<'_>) -> Result<Done, Failure> {
     if force && grace.is_some_and(|it| it > 0) {
         return Err(Failure::error("--force and --grace-period greater than 0 cannot be specified together"));
     }
+    Ok(grace)
+}
+
+pub fn delete(context: &mut Context<'_>) -> Result<Done, Failure> {
+    let args = &context.args;
+    let propagation = cascade(args.text("cascade"))?;
+    let (grace, force) = (grace(args)?, args.is("force"));
     if args.is("interactive") {
         return Err(Failure::not_simulated("the flag --interactive", ""));
     }
@@ -57,9 +64,6 @@ pub fn delete(context: &mut Context<'_>) -> Result<Done, Failure> {
         ]));
     }
     let objects = targets(context)?;
-    if context.dry != Dry::No && force {
-        context.out.err("");
-    }
     if force && grace == Some(0) && context.dry != Dry::Client {
         context.out.err(FORCED);
     }
@@ -68,11 +72,11 @@ pub fn delete(context: &mut Context<'_>) -> Result<Done, Failure> {
     let mut n_found = 0;
     for (object, during) in &objects {
         n_found += 1;
-        if context.dry != Dry::Client {
-            if let Err(error) = context.send("kubectl", Ask::Delete(object.key(), options)) {
-                context.problems.push(Problem::Api { error, during: during.clone() });
-                continue;
-            }
+        if context.dry != Dry::Client
+            && let Err(error) = context.send("kubectl", Ask::Delete(object.key(), options))
+        {
+            context.problems.push(Problem::Api { error, during: during.clone() });
+            continue;
         }
         say(context, &object.key(), grace == Some(0) && force);
         waited.push((object.key(), object.meta().uid));
@@ -147,12 +151,12 @@ impl Waiting for Gone {
         let is_there =
             |key: &ObjectKey, uid: Uid| cluster.api().objects().get(key).is_some_and(|it| it.meta().uid == uid);
         self.waited.retain(|(key, uid)| is_there(key, *uid));
-        if let (Some((key, _)), Some(until)) = (self.waited.first(), self.until) {
-            if cluster.wall_millis() >= until {
-                let what = [key.kind.plural(), "/", key.name.as_str()].concat();
-                out.err(&["error: timed out waiting for the condition on ", &what, "\n"].concat());
-                return Some(1);
-            }
+        if let (Some((key, _)), Some(until)) = (self.waited.first(), self.until)
+            && cluster.wall_millis() >= until
+        {
+            let what = [key.kind.plural(), "/", key.name.as_str()].concat();
+            out.err(&["error: timed out waiting for the condition on ", &what, "\n"].concat());
+            return Some(1);
         }
         if !self.waited.is_empty() {
             return None;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::create::{Told, blank, empty, make};
+use super::flags::Args;
 use super::resources::NOTHING;
 use super::run::pairs;
 use super::value::{at, has, list, object, set, text};
@@ -56,6 +57,37 @@ fn service(context: &Context<'_>, target: &Object) -> Result<Value, Failure> {
         "" => selector(target, &value)?,
         given => Value::Object(pairs(given)?),
     };
+    let ports = ports(args, target, &value)?;
+    let name = if args.text("name").is_empty() { target.meta().name.as_str() } else { args.text("name") };
+    let mut service = blank(Kind::Service, name);
+    let labels = match args.text("labels") {
+        "" => at(&value, "metadata.labels").clone(),
+        given => Value::Object(pairs(given)?),
+    };
+    if !labels.is_null() {
+        set(&mut service, "metadata.labels", labels);
+    }
+    set(&mut service, "spec.ports", Value::Array(ports));
+    set(&mut service, "spec.selector", selector);
+    for (flag, field) in [
+        ("type", "spec.type"),
+        ("session-affinity", "spec.sessionAffinity"),
+        ("cluster-ip", "spec.clusterIP"),
+        ("load-balancer-ip", "spec.loadBalancerIP"),
+    ] {
+        if !args.text(flag).is_empty() {
+            set(&mut service, field, args.text(flag).into());
+        }
+    }
+    if !args.text("external-ip").is_empty() {
+        set(&mut service, "spec.externalIPs", Value::Array(vec![args.text("external-ip").into()]));
+    }
+    set(&mut service, "status.loadBalancer", empty());
+    Ok(service)
+}
+
+/// The ports of the service: those of the flag, or those of the containers.
+fn ports(args: &Args, target: &Object, value: &Value) -> Result<Vec<Value>, Failure> {
     let path = match target.kind() {
         Kind::Pod => "spec.containers",
         _ => "spec.template.spec.containers",
@@ -64,9 +96,9 @@ fn service(context: &Context<'_>, target: &Object) -> Result<Value, Failure> {
         |it: &Value| if text(it, "protocol").is_empty() { "TCP".to_string() } else { text(it, "protocol").into() };
     let mut found: Vec<(i64, String)> = Vec::new();
     if target.kind() == Kind::Service {
-        found.extend(list(&value, "spec.ports").iter().map(|it| (super::value::int(it, "port"), protocol(it))));
+        found.extend(list(value, "spec.ports").iter().map(|it| (super::value::int(it, "port"), protocol(it))));
     }
-    for container in list(&value, path) {
+    for container in list(value, path) {
         for it in list(container, "ports") {
             found.push((super::value::int(it, "containerPort"), protocol(it)));
         }
@@ -98,30 +130,5 @@ fn service(context: &Context<'_>, target: &Object) -> Result<Value, Failure> {
         set(&mut it, "targetPort", to);
         ports.push(it);
     }
-    let name = if args.text("name").is_empty() { target.meta().name.as_str() } else { args.text("name") };
-    let mut service = blank(Kind::Service, name);
-    let labels = match args.text("labels") {
-        "" => at(&value, "metadata.labels").clone(),
-        given => Value::Object(pairs(given)?),
-    };
-    if !labels.is_null() {
-        set(&mut service, "metadata.labels", labels);
-    }
-    set(&mut service, "spec.ports", Value::Array(ports));
-    set(&mut service, "spec.selector", selector);
-    for (flag, field) in [
-        ("type", "spec.type"),
-        ("session-affinity", "spec.sessionAffinity"),
-        ("cluster-ip", "spec.clusterIP"),
-        ("load-balancer-ip", "spec.loadBalancerIP"),
-    ] {
-        if !args.text(flag).is_empty() {
-            set(&mut service, field, args.text(flag).into());
-        }
-    }
-    if !args.text("external-ip").is_empty() {
-        set(&mut service, "spec.externalIPs", Value::Array(vec![args.text("external-ip").into()]));
-    }
-    set(&mut service, "status.loadBalancer", empty());
-    Ok(service)
+    Ok(ports)
 }

@@ -326,6 +326,19 @@ fn deep<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
     }
 }
 
+fn is_met(root: &Value, item: &Value, path: &[Step], sign: &str, operand: &Operand) -> bool {
+    let left = walk(root, item, path).unwrap_or_default();
+    match (left.first(), operand) {
+        (Some(_), _) if sign == "exists" => true,
+        (Some(left), Operand::Value(right)) => compare(left, sign, right),
+        (Some(left), Operand::Path(path)) => {
+            let right = walk(root, item, path).unwrap_or_default();
+            right.first().is_some_and(|right| compare(left, sign, right))
+        }
+        (None, _) => false,
+    }
+}
+
 fn walk<'a>(root: &'a Value, from: &'a Value, steps: &[Step]) -> Result<Vec<&'a Value>, String> {
     let mut found = vec![from];
     for (place, step) in steps.iter().enumerate() {
@@ -367,21 +380,7 @@ fn walk<'a>(root: &'a Value, from: &'a Value, steps: &[Step]) -> Result<Vec<&'a 
                     next.extend(items.iter().take(to).skip(from).step_by(by));
                 }
                 (Step::Filter(path, sign, operand), Value::Array(items)) => {
-                    for item in items {
-                        let left = walk(root, item, path).unwrap_or_default();
-                        let is_met = match (left.first(), operand) {
-                            (Some(_), _) if sign == "exists" => true,
-                            (Some(left), Operand::Value(right)) => compare(left, sign, right),
-                            (Some(left), Operand::Path(path)) => {
-                                let right = walk(root, item, path).unwrap_or_default();
-                                right.first().is_some_and(|right| compare(left, sign, right))
-                            }
-                            (None, _) => false,
-                        };
-                        if is_met {
-                            next.push(item);
-                        }
-                    }
+                    next.extend(items.iter().filter(|item| is_met(root, item, path, sign, operand)));
                 }
                 _ => {}
             }

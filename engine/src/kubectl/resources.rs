@@ -133,11 +133,14 @@ pub const NOTHING: &str = "You must provide one or more resources by argument or
 
 const MIXED: &str = "there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'";
 
+/// Types, and objects by their types and names.
+pub type Named = (Vec<Kind>, Vec<(Kind, String)>);
+
 /// The types and the names that the words of a line stand for.
 ///
 /// # Errors
 /// kubectl's words for a line that says no such thing.
-pub fn names(words: &[String]) -> Result<(Vec<Kind>, Vec<(Kind, String)>), Failure> {
+pub fn names(words: &[String]) -> Result<Named, Failure> {
     if words.iter().any(|word| word.contains('/')) {
         let mut named = Vec::new();
         for word in words {

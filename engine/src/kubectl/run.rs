@@ -39,33 +39,7 @@ pub fn run(context: &mut Context<'_>) -> Result<Done, Failure> {
     if image.is_empty() || image.contains(char::is_whitespace) {
         return Err(Failure::errors(&["Invalid image name \"", &image, "\": invalid reference format"]));
     }
-    let mut container =
-        object(&[("image", image.as_str().into()), ("name", name.as_str().into()), ("resources", empty())]);
-    let mut rest = command(context);
-    if context.args.dash.is_none() {
-        rest = words[1..].iter().map(|it| it.as_str().into()).collect();
-    }
-    if !rest.is_empty() {
-        let field = if context.args.is("command") { "command" } else { "args" };
-        set(&mut container, field, Value::Array(rest));
-    }
-    let mut env = Vec::new();
-    for pair in context.args.all("env") {
-        let Some((name, value)) = pair.split_once('=') else {
-            return Err(Failure::errors(&["invalid env: ", pair]));
-        };
-        env.push(object(&[("name", name.into()), ("value", value.into())]));
-    }
-    if !env.is_empty() {
-        set(&mut container, "env", Value::Array(env));
-    }
-    if let Ok(port) = context.args.text("port").parse::<i64>() {
-        set(&mut container, "ports", Value::Array(vec![object(&[("containerPort", port.into())])]));
-    }
-    let policy = context.args.text("image-pull-policy").to_string();
-    if !policy.is_empty() {
-        set(&mut container, "imagePullPolicy", policy.into());
-    }
+    let container = container(context, name, &image, &words)?;
     let restart = match context.args.text("restart") {
         "" => "Always",
         it @ ("Always" | "OnFailure" | "Never") => it,
@@ -91,4 +65,34 @@ pub fn run(context: &mut Context<'_>) -> Result<Done, Failure> {
         make(context, Kind::Service, service, "kubectl-run", "created", &Told::Plain)?;
     }
     context.done()
+}
+
+fn container(context: &Context<'_>, name: &str, image: &str, words: &[String]) -> Result<Value, Failure> {
+    let mut container = object(&[("image", image.into()), ("name", name.into()), ("resources", empty())]);
+    let mut rest = command(context);
+    if context.args.dash.is_none() {
+        rest = words[1..].iter().map(|it| it.as_str().into()).collect();
+    }
+    if !rest.is_empty() {
+        let field = if context.args.is("command") { "command" } else { "args" };
+        set(&mut container, field, Value::Array(rest));
+    }
+    let mut env = Vec::new();
+    for pair in context.args.all("env") {
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(Failure::errors(&["invalid env: ", pair]));
+        };
+        env.push(object(&[("name", name.into()), ("value", value.into())]));
+    }
+    if !env.is_empty() {
+        set(&mut container, "env", Value::Array(env));
+    }
+    if let Ok(port) = context.args.text("port").parse::<i64>() {
+        set(&mut container, "ports", Value::Array(vec![object(&[("containerPort", port.into())])]));
+    }
+    let policy = context.args.text("image-pull-policy").to_string();
+    if !policy.is_empty() {
+        set(&mut container, "imagePullPolicy", policy.into());
+    }
+    Ok(container)
 }

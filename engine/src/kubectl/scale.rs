@@ -58,30 +58,33 @@ pub fn scale(context: &mut Context<'_>) -> Result<Done, Failure> {
         sort_by(&mut objects, |a, b| a.meta().name.cmp(&b.meta().name));
     }
     for object in objects {
-        let key = object.key();
-        let Some(now) = wanted(&object) else {
-            context.problems.push(Problem::from(no_scale()));
-            continue;
-        };
-        if let Some(current) = current.filter(|current| *current != i64::from(now)) {
-            let message =
-                ["error: Expected replicas to be ", &current.to_string(), ", was ", &now.to_string()].concat();
-            context.problems.push(Problem::Plain(message));
-            continue;
-        }
-        let done = ["scaled", context.dry.suffix()].concat();
-        let object = match context.dry {
-            Dry::Client => object,
-            _ => match context.send("kubectl", Ask::Scale(key, replicas)) {
-                Ok(answer) => answer.object,
-                Err(error) => {
-                    context.problems.push(error.into());
-                    continue;
-                }
-            },
-        };
-        let text = print::changed(context.cluster, &context.args, &object, &done)?;
-        context.out(&text);
+        one(context, object, replicas, current)?;
     }
     context.done()
+}
+
+fn one(context: &mut Context<'_>, object: Object, replicas: i32, current: Option<i64>) -> Result<(), Failure> {
+    let Some(now) = wanted(&object) else {
+        context.problems.push(Problem::from(no_scale()));
+        return Ok(());
+    };
+    if let Some(current) = current.filter(|current| *current != i64::from(now)) {
+        let message = ["error: Expected replicas to be ", &current.to_string(), ", was ", &now.to_string()].concat();
+        context.problems.push(Problem::Plain(message));
+        return Ok(());
+    }
+    let done = ["scaled", context.dry.suffix()].concat();
+    let object = match context.dry {
+        Dry::Client => object,
+        _ => match context.send("kubectl", Ask::Scale(object.key(), replicas)) {
+            Ok(answer) => answer.object,
+            Err(error) => {
+                context.problems.push(error.into());
+                return Ok(());
+            }
+        },
+    };
+    let text = print::changed(context.cluster, &context.args, &object, &done)?;
+    context.out(&text);
+    Ok(())
 }

@@ -68,8 +68,7 @@ impl Reader<'_> {
     }
 
     fn all(&mut self) -> Result<(), String> {
-        loop {
-            let Some(c) = self.rest().chars().next() else { break };
+        while let Some(c) = self.rest().chars().next() {
             match c {
                 ' ' | '\t' | '\r' => self.place += 1,
                 '\\' if self.rest().starts_with("\\\n") => self.place += 2,

@@ -133,14 +133,7 @@ pub fn pods(context: &mut Context<'_>) -> Result<Done, Failure> {
         }
     }
     if context.args.is("sum") {
-        let width = rows.first().map_or(3, Vec::len);
-        let blank = || vec![String::new(); width - 2];
-        let mut line = blank();
-        line.extend(["________".to_string(), "________".to_string()]);
-        rows.push(line);
-        let mut total = blank();
-        total.extend(cells(sum));
-        rows.push(total);
+        add_sum(&mut rows, sum);
     }
     context.out(&table(&rows));
     context.done()
@@ -188,4 +181,15 @@ pub fn nodes(context: &mut Context<'_>) -> Result<Done, Failure> {
     }
     context.out(&table(&rows));
     context.done()
+}
+
+fn add_sum(rows: &mut Vec<Vec<String>>, sum: Usage) {
+    let width = rows.first().map_or(3, Vec::len);
+    let blank = || vec![String::new(); width - 2];
+    let mut line = blank();
+    line.extend(["________".to_string(), "________".to_string()]);
+    rows.push(line);
+    let mut total = blank();
+    total.extend(cells(sum));
+    rows.push(total);
 }

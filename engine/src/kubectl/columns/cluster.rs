@@ -203,7 +203,9 @@ fn service(row: &Row<'_>) -> Vec<String> {
 
 /// When an Event was last seen, and first.
 pub fn event_times(event: &Value) -> (&str, &str) {
-    let or_else = |a, b| if a == "" { b } else { a };
+    fn or_else<'a>(a: &'a str, b: &'a str) -> &'a str {
+        if a.is_empty() { b } else { a }
+    }
     let first = or_else(text(event, "firstTimestamp"), text(event, "eventTime"));
     let last = or_else(text(event, "lastTimestamp"), first);
     let last = or_else(text(event, "series.lastObservedTime"), last);

@@ -143,37 +143,7 @@ pub fn cells(row: &Row<'_>) -> Option<Vec<String>> {
             selector(at(value, "spec.selector")),
         ],
         Kind::Job => job(row, names, images),
-        Kind::CronJob => {
-            let [names, images] = containers(at(value, "spec.jobTemplate.spec.template.spec"));
-            let zone = or_none(text(value, "spec.timeZone").into());
-            let suspend = if flag(value, "spec.suspend") { "True" } else { "False" };
-            let last = match text(value, "status.lastScheduleTime") {
-                "" => "<none>".into(),
-                at => time::since(at, row.now),
-            };
-            let active = list(value, "status.active").len().to_string();
-            let schedule = text(value, "spec.schedule").into();
-            vec![name, schedule, zone, suspend.into(), active, last, row.age(), names, images, "<none>".into()]
-        }
-        Kind::ControllerRevision => {
-            let owner = list(value, "metadata.ownerReferences").iter().find(|it| flag(it, "controller"));
-            let owner = owner.map_or("<none>".into(), |it| {
-                let group = text(it, "apiVersion").split('/').next().unwrap_or_default();
-                [&text(it, "kind").to_ascii_lowercase(), ".", group, "/", text(it, "name")].concat()
-            });
-            vec![name, owner, number("revision"), row.age()]
-        }
-        Kind::HorizontalPodAutoscaler => {
-            let target =
-                [text(value, "spec.scaleTargetRef.kind"), "/", text(value, "spec.scaleTargetRef.name")].concat();
-            let min = match at(value, "spec.minReplicas") {
-                Value::Null => "<unset>".into(),
-                min => min.to_string(),
-            };
-            let (max, now) = (number("spec.maxReplicas"), number("status.currentReplicas"));
-            vec![name, target, targets(value), min, max, now, row.age()]
-        }
-        _ => return None,
+        _ => return others(row),
     })
 }
 
@@ -286,4 +256,43 @@ fn targets(value: &Value) -> String {
         text += &[" + ", &more.to_string(), " more..."].concat();
     }
     text
+}
+
+fn others(row: &Row<'_>) -> Option<Vec<String>> {
+    let value = row.value;
+    let number = |path: &str| int(value, path).to_string();
+    let name = row.name();
+    Some(match row.object.kind() {
+        Kind::CronJob => {
+            let [names, images] = containers(at(value, "spec.jobTemplate.spec.template.spec"));
+            let zone = or_none(text(value, "spec.timeZone").into());
+            let suspend = if flag(value, "spec.suspend") { "True" } else { "False" };
+            let last = match text(value, "status.lastScheduleTime") {
+                "" => "<none>".into(),
+                at => time::since(at, row.now),
+            };
+            let active = list(value, "status.active").len().to_string();
+            let schedule = text(value, "spec.schedule").into();
+            vec![name, schedule, zone, suspend.into(), active, last, row.age(), names, images, "<none>".into()]
+        }
+        Kind::ControllerRevision => {
+            let owner = list(value, "metadata.ownerReferences").iter().find(|it| flag(it, "controller"));
+            let owner = owner.map_or("<none>".into(), |it| {
+                let group = text(it, "apiVersion").split('/').next().unwrap_or_default();
+                [&text(it, "kind").to_ascii_lowercase(), ".", group, "/", text(it, "name")].concat()
+            });
+            vec![name, owner, number("revision"), row.age()]
+        }
+        Kind::HorizontalPodAutoscaler => {
+            let target =
+                [text(value, "spec.scaleTargetRef.kind"), "/", text(value, "spec.scaleTargetRef.name")].concat();
+            let min = match at(value, "spec.minReplicas") {
+                Value::Null => "<unset>".into(),
+                min => min.to_string(),
+            };
+            let (max, now) = (number("spec.maxReplicas"), number("status.currentReplicas"));
+            vec![name, target, targets(value), min, max, now, row.age()]
+        }
+        _ => return None,
+    })
 }

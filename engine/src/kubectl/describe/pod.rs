@@ -29,29 +29,7 @@ pub fn describe(about: &About<'_>, w: &mut Writer) {
         w.field("Start Time", &about.date("status.startTime"));
     }
     about.marks(w);
-    let is_over = matches!(text(status, "phase"), "Succeeded" | "Failed");
-    if has(value, "metadata.deletionTimestamp") && !is_over {
-        let lasts = time::since(text(value, "metadata.deletionTimestamp"), about.now);
-        w.field("Status", &["Terminating (lasts ", &lasts, ")"].concat());
-        let grace = int(value, "metadata.deletionGracePeriodSeconds").to_string();
-        w.field("Termination Grace Period", &[&grace, "s"].concat());
-    } else {
-        w.field("Status", text(status, "phase"));
-    }
-    for (field, name) in [("reason", "Reason"), ("message", "Message")] {
-        if !text(status, field).is_empty() {
-            w.field(name, text(status, field));
-        }
-    }
-    if has(spec, "securityContext.seccompProfile") {
-        w.field("SeccompProfile", text(spec, "securityContext.seccompProfile.type"));
-    }
-    w.field("IP", text(status, "podIP"));
-    let ips = list(status, "podIPs");
-    w.line(0, &["IPs:", if ips.is_empty() { "\t<none>" } else { "" }]);
-    for ip in ips {
-        w.line(1, &["IP:\t", text(ip, "ip")]);
-    }
+    state(about, w);
     if let Some(owner) = about.controller() {
         w.field("Controlled By", &owner);
     }
@@ -91,5 +69,34 @@ fn conditions(about: &About<'_>, w: &mut Writer) {
     }
     for it in conditions {
         w.line(1, &[text(it, "type"), " \t", text(it, "status"), " "]);
+    }
+}
+
+/// Its phase, or how it goes, and its addresses.
+fn state(about: &About<'_>, w: &mut Writer) {
+    let value = about.value;
+    let (spec, status) = (at(value, "spec"), at(value, "status"));
+    let is_over = matches!(text(status, "phase"), "Succeeded" | "Failed");
+    if has(value, "metadata.deletionTimestamp") && !is_over {
+        let lasts = time::since(text(value, "metadata.deletionTimestamp"), about.now);
+        w.field("Status", &["Terminating (lasts ", &lasts, ")"].concat());
+        let grace = int(value, "metadata.deletionGracePeriodSeconds").to_string();
+        w.field("Termination Grace Period", &[&grace, "s"].concat());
+    } else {
+        w.field("Status", text(status, "phase"));
+    }
+    for (field, name) in [("reason", "Reason"), ("message", "Message")] {
+        if !text(status, field).is_empty() {
+            w.field(name, text(status, field));
+        }
+    }
+    if has(spec, "securityContext.seccompProfile") {
+        w.field("SeccompProfile", text(spec, "securityContext.seccompProfile.type"));
+    }
+    w.field("IP", text(status, "podIP"));
+    let ips = list(status, "podIPs");
+    w.line(0, &["IPs:", if ips.is_empty() { "\t<none>" } else { "" }]);
+    for ip in ips {
+        w.line(1, &["IP:\t", text(ip, "ip")]);
     }
 }

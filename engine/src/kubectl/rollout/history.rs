@@ -128,71 +128,68 @@ fn fail(context: &mut Context<'_>, parts: &[&str]) {
 pub fn undo(context: &mut Context<'_>) -> Result<Done, Failure> {
     let to = context.args.int("to-revision").unwrap_or(0);
     for target in super::targets(context)? {
-        let kind = target.kind();
-        let Some(deployment) = target.as_deployment().cloned() else {
-            if matches!(kind, Kind::StatefulSet | Kind::DaemonSet) {
-                return Err(Failure::not_simulated(
-                    &["undoing the rollout of a ", kind.name()].concat(),
-                    "Apply the old manifest again",
-                ));
-            }
-            let group = kind.group();
-            fail(
-                context,
-                &[
-                    "error retrieving rollbacker for \"",
-                    kind.name(),
-                    if group.is_empty() { "" } else { "." },
-                    group,
-                    "\", no visitor method exists for {",
-                    group,
-                    " ",
-                    kind.name(),
-                    "}",
-                ],
-            );
-            continue;
-        };
-        let revisions = revisions(context, &target).unwrap_or_default();
-        let found = match to {
-            0 if revisions.len() < 2 => None,
-            0 => revisions.get(revisions.len() - 2),
-            to => revisions.iter().find(|it| it.number == to),
-        };
-        let name = target.meta().name.clone();
-        let Some(found) = found else {
-            match to {
-                0 => fail(context, &["no rollout history found for deployment \"", &name, "\""]),
-                to => fail(context, &["unable to find specified revision ", &to.to_string(), " in history"]),
-            }
-            continue;
-        };
-        if context.dry == Dry::Client {
-            let text = template::template(&template_of(found));
-            let reference = reference(&target.key());
-            context.out(
-                &[
-                    &reference,
-                    " Pod Template:\n",
-                    text.strip_prefix("Pod Template:\n").unwrap_or(&text),
-                    " (dry run)\n",
-                ]
-                .concat(),
-            );
-            continue;
-        }
-        if deployment.spec.paused {
-            fail(
-                context,
-                &[
-                    "you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again",
-                ],
-            );
-            continue;
-        }
-        roll_back(context, &target, found)?;
+        undo_one(context, &target, to)?;
     }
     context.done()
+}
+
+fn undo_one(context: &mut Context<'_>, target: &Object, to: i64) -> Result<(), Failure> {
+    let kind = target.kind();
+    let Some(deployment) = target.as_deployment().cloned() else {
+        if matches!(kind, Kind::StatefulSet | Kind::DaemonSet) {
+            return Err(Failure::not_simulated(
+                &["undoing the rollout of a ", kind.name()].concat(),
+                "Apply the old manifest again",
+            ));
+        }
+        let group = kind.group();
+        fail(
+            context,
+            &[
+                "error retrieving rollbacker for \"",
+                kind.name(),
+                if group.is_empty() { "" } else { "." },
+                group,
+                "\", no visitor method exists for {",
+                group,
+                " ",
+                kind.name(),
+                "}",
+            ],
+        );
+        return Ok(());
+    };
+    let revisions = revisions(context, target).unwrap_or_default();
+    let found = match to {
+        0 if revisions.len() < 2 => None,
+        0 => revisions.get(revisions.len() - 2),
+        to => revisions.iter().find(|it| it.number == to),
+    };
+    let name = target.meta().name.clone();
+    let Some(found) = found else {
+        match to {
+            0 => fail(context, &["no rollout history found for deployment \"", &name, "\""]),
+            to => fail(context, &["unable to find specified revision ", &to.to_string(), " in history"]),
+        }
+        return Ok(());
+    };
+    if context.dry == Dry::Client {
+        let text = template::template(&template_of(found));
+        let reference = reference(&target.key());
+        context.out(
+            &[&reference, " Pod Template:\n", text.strip_prefix("Pod Template:\n").unwrap_or(&text), " (dry run)\n"]
+                .concat(),
+        );
+        return Ok(());
+    }
+    if deployment.spec.paused {
+        fail(
+            context,
+            &["you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"],
+        );
+        return Ok(());
+    }
+    roll_back(context, target, found)
 }
 
 fn roll_back(context: &mut Context<'_>, target: &Object, found: &Revision) -> Result<(), Failure> {
