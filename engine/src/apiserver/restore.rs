@@ -7,8 +7,8 @@ use crate::api::{Name, Object};
 use crate::sim::{Seq, Time};
 
 impl ApiServer {
-    /// Puts an object in place as it is, its version included, as from a backup of the store; takes it away where
-    /// `is_gone`. Watchers hear of it.
+    /// Puts an object in place as it is, as from a backup of the store, or takes it away where `is_gone`. Watchers hear of
+    /// it.
     pub fn restore(&mut self, object: Object, is_gone: bool, now: Time) {
         let key = object.key();
         self.version += 1;

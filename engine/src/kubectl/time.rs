@@ -109,7 +109,8 @@ pub fn duration(text: &str) -> Option<i64> {
         total = total.checked_add(value)?;
         rest = later;
     }
-    Some(sign * total)
+    // A hundred thousand years are enough for anybody.
+    Some(sign * total.min(1 << 52))
 }
 
 #[cfg(test)]
