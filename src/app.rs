@@ -1,10 +1,14 @@
+use std::any::Any;
+use std::cell::RefCell;
+
 use leptos::prelude::*;
 use loopscope_engine::world::Scenario;
 use web_sys::Element;
 
+use crate::opening::{Opened, Stage};
 use crate::parts::{
-    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, loops, map, palette, shortcuts,
-    simple, splitter, title_bar, toasts, transport_bar,
+    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, loops, map, opened_dialog, openings,
+    palette, share_dialog, shortcuts, simple, splitter, title_bar, toasts, transport_bar,
 };
 use crate::platform;
 use crate::session::{Part, Session, Tone, kept_steps};
@@ -16,18 +20,36 @@ pub fn App(
     /// What to begin with; the small self-healing world unless told otherwise.
     #[prop(optional)]
     scenario: Option<Scenario>,
+    /// A world that has been opened.
+    #[prop(optional_no_strip)]
+    opened: Option<Opened>,
 ) -> impl IntoView {
-    let session = Session::new(scenario.unwrap_or_else(Scenario::self_healing));
+    let is_fresh = opened.is_none();
+    let sheets = Sheets::new();
+    let session = match opened {
+        Some(opened) => {
+            let session = Session::of(opened.history, opened.selected);
+            session.toast(opened.words, Tone::Answer);
+            if let Some(card) = opened.card {
+                sheets.stage.put(Stage::Told(card));
+            }
+            session
+        }
+        None => Session::new(scenario.unwrap_or_else(Scenario::self_healing)),
+    };
     provide_context(session);
-    session.restore();
+    if is_fresh {
+        session.restore();
+        session.keep_over_reloads();
+    }
     if !platform::keeps() {
         session.toast(
             "This browser refuses storage: settings and steps last until you leave. Allow site data for this page to keep them.",
             Tone::Answer,
         );
     }
-    let sheets = Sheets::new();
     shortcuts(session, sheets);
+    openings(session, sheets, is_fresh);
     let fill = move |app: Element| ui::mount(&app, page(session, sheets));
     view! { <div class="app" use:fill></div> }
 }
@@ -39,12 +61,13 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         Part::Inspect => "inspect",
         Part::Manifest => "manifest",
         Part::Events => "events",
+        Part::History => "history",
     };
     let is_simple = move || session.is_simple.get();
     let frame = move || if is_simple() { "plain" } else { "frame" };
     ui::view! {
         <div class=frame data-part=part>
-            {title_bar(sheets.help)}
+            {title_bar(sheets)}
             {transport_bar()}
             {when(is_simple, simple)}
             {when(move || !is_simple(), workspace)}
@@ -53,6 +76,8 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         {toasts()}
         {announcer()}
         {help_dialog(sheets.help)}
+        {share_dialog(sheets)}
+        {opened_dialog(sheets)}
         {palette(sheets)}
     }
 }
@@ -81,8 +106,26 @@ pub fn start() {
     if let Some(shell) = document().get_element_by_id("shell") {
         shell.remove();
     }
-    mount_to_body(|| view! { <App/> });
+    show(None);
     if let Some(root) = root {
         let _ = root.set_attribute("data-ready", "");
     }
+}
+
+thread_local! {
+    /// The page, as long as it is shown.
+    static SHOWN: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
+}
+
+fn show(opened: Option<Opened>) {
+    let Some(body) = document().body() else { return };
+    let shown = mount_to(body, move || view! { <App opened/> });
+    SHOWN.with(|it| it.replace(Some(Box::new(shown))));
+}
+
+/// Puts another world into the page, with nothing left of the one before.
+pub fn put(opened: Opened) {
+    // Its listeners and signals go first.
+    drop(SHOWN.with(RefCell::take));
+    show(Some(opened));
 }

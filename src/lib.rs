@@ -4,6 +4,7 @@
 
 mod app;
 mod atoms;
+mod opening;
 mod parts;
 mod platform;
 mod session;

@@ -12,3 +12,8 @@ mod script;
 fn the_browser_leaves_the_trace_that_was_recorded_natively() {
     assert_eq!(script::run(), include_str!("../engine/tests/data/trace.digest"));
 }
+
+#[wasm_bindgen_test]
+fn going_back_and_through_a_file_leads_to_the_same_states_in_the_browser() {
+    assert!(include_str!("../engine/tests/data/trace.digest").ends_with(&script::travel()));
+}

@@ -5,35 +5,13 @@
 //! runs one size once.
 
 mod load;
-
-use std::time::{Duration, Instant};
+mod stopwatch;
 
 use loopscope_engine::view;
 use loopscope_engine::world::Simulation;
+use stopwatch::Stopwatch;
 
 const RUNS: usize = 3;
-
-/// The CPU time that this thread has used, as Linux counts it.
-fn cpu_time() -> Option<Duration> {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    told.split_whitespace().next()?.parse().ok().map(Duration::from_nanos).filter(|it| !it.is_zero())
-}
-
-/// Seconds that something takes.
-struct Stopwatch(Option<Duration>, Instant);
-
-impl Stopwatch {
-    fn start() -> Self {
-        Self(cpu_time(), Instant::now())
-    }
-
-    fn seconds(&self) -> f64 {
-        match (self.0, cpu_time()) {
-            (Some(from), Some(to)) => (to - from).as_secs_f64(),
-            _ => self.1.elapsed().as_secs_f64(),
-        }
-    }
-}
 
 /// CPU seconds until all replicas are available, virtual seconds and events.
 fn measure(replicas: usize, nodes: usize) -> (f64, u64, u64, Simulation) {

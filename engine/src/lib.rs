@@ -22,4 +22,7 @@ pub mod world;
 #[cfg(feature = "checkpoints")]
 pub mod history;
 
+pub mod share;
 pub mod view;
+
+pub mod export;

@@ -1,167 +1,24 @@
 //! Commands as text: what is written reads back, kubectl's words are understood, and what they do is what kubectl does.
 
+#[path = "common/commands.rs"]
+mod commands;
 #[path = "common/deeds.rs"]
 mod deeds;
 #[path = "common/play.rs"]
 mod play;
 
+use commands::{any_command, text};
 use loopscope_engine::api::{Kind, Labels};
 use loopscope_engine::apiserver::PatchType;
 use loopscope_engine::environment::Behavior;
 use loopscope_engine::sim::Time;
+use loopscope_engine::view;
 use loopscope_engine::world::{
-    Ask, Command, JournalEntry, NodeSetup, Simulation, Subject, Target, read_journal, write_journal,
+    Command, JournalEntry, NodeSetup, Scenario, Simulation, Subject, Target, read_journal, write_journal,
 };
 use play::{apply, n_ready, object, run_for, scenario, target, workload, world};
 use proptest::prelude::*;
-use serde_json::{Value, json};
-
-fn name() -> impl Strategy<Value = String> {
-    "[a-z0-9]([-a-z0-9.]{0,12}[a-z0-9])?"
-}
-
-/// Anything at all, with what is special to a shell and to here-documents among it.
-fn text() -> impl Strategy<Value = String> {
-    prop_oneof![
-        any::<String>(),
-        "[ -~\\n\\t]{0,40}",
-        Just("---\nkind: Pod\nEOF\n---\n".to_string()),
-        Just("--it's \"so\" \\ $HOME `x` <<EOF | -n".to_string()),
-        Just(String::new()),
-    ]
-}
-
-fn subject_target() -> impl Strategy<Value = Target> {
-    (prop::sample::select(Kind::ALL.to_vec()), name(), name(), any::<bool>()).prop_map(|(kind, place, name, usual)| {
-        let namespace = match kind.is_namespaced() {
-            true if usual => "default".into(),
-            true => place,
-            false => String::new(),
-        };
-        Target { kind, namespace, name }
-    })
-}
-
-fn json() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        text().prop_map(Value::from),
-    ];
-    leaf.prop_recursive(3, 16, 4, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec((text(), inner), 0..4).prop_map(|all| Value::Object(all.into_iter().collect())),
-        ]
-    })
-}
-
-fn behavior() -> impl Strategy<Value = Behavior> {
-    let times = (any::<u64>(), 0..100_000_u64, prop::option::of(0..100_000_u64), 0..100_000_u64, 0..100_000_u64);
-    let ends = (
-        prop::option::of((0..1_000_000_u64, any::<i32>())),
-        prop::option::of((0..9_000_u64, 0..9_000_u64)),
-        prop::option::of(0..9_000_u64),
-    );
-    (times, ends, any::<[bool; 5]>()).prop_map(|((pull_ms, start_ms, serve_ms, stop_ms, hook_ms), ends, switches)| {
-        let (exit, lapse, hang_ms) = ends;
-        let [is_missing, exits_once, is_oom, ignores_term, tells_ready] = switches;
-        Behavior {
-            pull_ms,
-            start_ms,
-            serve_ms,
-            stop_ms,
-            hook_ms,
-            exit,
-            lapse,
-            hang_ms,
-            is_missing,
-            exits_once,
-            is_oom,
-            ignores_term,
-            tells_ready,
-        }
-    })
-}
-
-fn subject() -> impl Strategy<Value = Subject> {
-    prop_oneof![
-        text().prop_map(Subject::Image),
-        (name(), name()).prop_map(|(namespace, name)| Subject::Pod { namespace, name }),
-        name().prop_map(|name| Subject::Pod { namespace: String::new(), name }),
-    ]
-}
-
-fn node() -> impl Strategy<Value = NodeSetup> {
-    let labels = prop::collection::vec((name(), name()), 0..3);
-    let ready_ms = prop::option::of(0..100_000_u64);
-    (name(), text(), text(), any::<u32>(), labels, ready_ms).prop_map(|(name, cpu, memory, pods, labels, ready_ms)| {
-        let labels: Labels = labels.into_iter().collect();
-        NodeSetup { name, cpu, memory, pods, labels, ready_ms }
-    })
-}
-
-fn request() -> impl Strategy<Value = Command> {
-    let types = prop::sample::select(vec![PatchType::Merge, PatchType::Strategic, PatchType::Json]);
-    let on = any::<bool>;
-    prop_oneof![
-        text().prop_map(|manifest| Command::Apply { manifest }),
-        text().prop_map(|manifest| Command::Replace { manifest }),
-        (subject_target(), any::<i32>()).prop_map(|(target, replicas)| Command::Scale { target, replicas }),
-        (subject_target(), name(), text()).prop_map(|(target, container, image)| Command::SetImage {
-            target,
-            container,
-            image
-        }),
-        (subject_target(), any::<i64>()).prop_map(|(target, to_revision)| Command::Rollback { target, to_revision }),
-        (subject_target(), on()).prop_map(|(target, on)| Command::Pause { target, on }),
-        subject_target().prop_map(|target| Command::Restart { target }),
-        (subject_target(), types, json()).prop_map(|(target, kind, patch)| Command::Patch { target, kind, patch }),
-        (name(), subject_target(), prop::sample::select(vec![PatchType::Merge, PatchType::Strategic]), json())
-            .prop_map(|(manager, target, kind, patch)| Command::Request {
-                manager,
-                ask: Ask::Patch { target, kind, patch }
-            }),
-        (name(), json()).prop_map(|(manager, object)| Command::Request { manager, ask: Ask::Create { object } }),
-        (subject_target(), deeds::propagation(), prop::option::of(any::<i64>()))
-            .prop_map(|(target, propagation, grace)| Command::Delete { target, propagation, grace }),
-        subject_target().prop_map(|target| Command::Evict { target }),
-        (name(), on()).prop_map(|(node, on)| Command::Cordon { node, on }),
-    ]
-}
-
-fn fault() -> impl Strategy<Value = Command> {
-    let place = || prop_oneof![Just("default".to_string()), Just(String::new()), name()];
-    prop_oneof![
-        name().prop_map(|node| Command::StopNode { node }),
-        name().prop_map(|node| Command::StartNode { node }),
-        name().prop_map(|node| Command::CutNode { node }),
-        name().prop_map(|node| Command::BreakNode { node }),
-        name().prop_map(|node| Command::MendNode { node }),
-        name().prop_map(|node| Command::HealNode { node }),
-        node().prop_map(|node| Command::AddNode { node }),
-        name().prop_map(|node| Command::RemoveNode { node }),
-        (subject(), behavior()).prop_map(|(subject, behavior)| Command::SetBehavior { subject, behavior }),
-        subject().prop_map(|subject| Command::RestoreBehavior { subject }),
-        (place(), name(), any::<bool>()).prop_map(|(namespace, pod, ready)| Command::SetReady {
-            namespace,
-            pod,
-            ready
-        }),
-        (place(), name(), name(), any::<i32>()).prop_map(|(namespace, pod, container, code)| {
-            Command::CrashContainer { namespace, pod, container, code }
-        }),
-        name().prop_map(|process| Command::StopController { process }),
-        name().prop_map(|process| Command::StartController { process }),
-        name().prop_map(|process| Command::CrashController { process }),
-        (name(), any::<bool>()).prop_map(|(process, on)| Command::SetExpectations { process, on }),
-    ]
-}
-
-fn any_command() -> impl Strategy<Value = Command> {
-    prop_oneof![request(), fault()]
-}
+use serde_json::json;
 
 proptest! {
     #[test]
@@ -362,4 +219,29 @@ fn rollouts_pause_resume_and_restart_with_the_answers_of_kubectl() {
     let sets = simulation.api().objects().of_kind(Kind::ReplicaSet).count();
     assert_eq!((sets, n_ready(&simulation)), (2, 3), "every pod is new");
     assert_eq!(ask(&mut simulation, "kubectl rollout undo deployment/web"), "deployment.apps/web rolled back");
+}
+
+/// What is written down of a text says whether anything of it was sent.
+#[test]
+fn a_text_that_is_refused_whole_is_no_manifest_that_was_applied() {
+    let said = |command: Command| {
+        let mut simulation = Simulation::new(Scenario::empty(7));
+        let first = simulation.trace().last_seq();
+        let outcome = simulation.dispatch(command);
+        let row = view::event(&simulation, first.0 + 1).expect("the command");
+        let words = simulation.journal().last().map(|entry| entry.command.words());
+        assert_eq!(words.as_deref(), Some(row.text.0.as_str()), "the list of steps says the same");
+        (row.text.plain(), outcome.is_ok())
+    };
+    let apply = |text: &str| Command::Apply { manifest: text.into() };
+    let good = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
+    let bad = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: three}}";
+    assert_eq!(said(apply(good)), ("applied ConfigMap a".into(), true));
+    let (text, is_ok) = said(apply(bad));
+    assert!(text.starts_with("tried to apply a manifest, refused: ") && text.contains("three") && !is_ok, "{text}");
+    assert_eq!(said(apply(&format!("{good}\n---\n{bad}"))).0, "applied ConfigMap a", "in part");
+    assert_eq!(said(apply("# nothing")).0, "tried to apply a manifest, refused: no objects in it");
+    let replace = |text: String| Command::Replace { manifest: text };
+    let (text, _) = said(replace(format!("{good}\n---\n{bad}")));
+    assert!(text.starts_with("tried to replace an object, refused: "), "{text}");
 }

@@ -23,6 +23,13 @@ fn the_trace_is_the_recorded_one() {
     assert_eq!(digests, golden, "if the change is meant, set UPDATE_GOLDEN=1");
 }
 
+#[test]
+fn going_back_and_through_a_file_leads_to_the_same_states() {
+    let golden = std::fs::read_to_string(GOLDEN).unwrap_or_default();
+    let travelled = script::travel();
+    assert!(travelled.lines().count() > 60 && golden.ends_with(&travelled), "{travelled}");
+}
+
 /// The journals would prove little if the controllers they are named for had nothing to do in them.
 #[test]
 fn every_controller_acts_in_its_journal() {

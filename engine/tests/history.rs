@@ -1,38 +1,14 @@
 //! Going back, forth and sideways in time: an instant is the same world however it is reached.
 
+#[path = "common/to_and_fro.rs"]
+mod to_and_fro;
+
 use loopscope_engine::api::{Kind, Object};
 use loopscope_engine::history::{BranchId, History, MOST};
-use loopscope_engine::sim::{Millis, Time};
-use loopscope_engine::world::{Command, Goal, Instant, JournalEntry, Scenario, Simulation, Target, read_journal};
+use loopscope_engine::sim::{Millis, Seq, Time};
+use loopscope_engine::world::{Goal, Instant, Scenario, read_journal};
 use proptest::prelude::*;
-
-fn target(kind: Kind, name: &str) -> Target {
-    Target { kind, namespace: "default".into(), name: name.into() }
-}
-
-fn scale(replicas: i32) -> Command {
-    Command::Scale { target: target(Kind::Deployment, "web"), replicas }
-}
-
-fn pod_names(simulation: &Simulation) -> Vec<String> {
-    simulation
-        .api()
-        .objects()
-        .of_kind(Kind::Pod)
-        .filter_map(Object::as_pod)
-        .map(|it| it.metadata.name.to_string())
-        .collect()
-}
-
-fn delete_pod(simulation: &Simulation, index: usize) -> Command {
-    let names = pod_names(simulation);
-    let target = target(Kind::Pod, names.get(index % names.len().max(1)).map_or("none", |it| it));
-    Command::Delete { target, propagation: None, grace: None }
-}
-
-fn run(history: &mut History, ms: u64) {
-    while !history.run_until(Time(ms), 1_000) {}
-}
+use to_and_fro::{carry_out, deed, delete_pod, played, pod_names, run, scale};
 
 fn mark(history: &History) -> (Instant, u64) {
     (history.simulation().instant(), history.simulation().trace().digest())
@@ -72,6 +48,36 @@ fn playing_from_the_past_meets_the_same_commands() {
     run(&mut history, 60_000);
     assert_eq!(mark(&history), healed);
     assert_eq!(history.branches().len(), 1);
+}
+
+#[test]
+fn every_event_is_found_again_from_wherever_one_looks() {
+    let mut history = healed();
+    let all = history.simulation().trace().clone();
+    for seq in (1..=all.last_seq().0).step_by(211).chain([1, all.last_seq().0]) {
+        for from in [0, 9_000, 60_000] {
+            history.seek(Instant::end_of(Time(from)));
+            let mut replay = history.way_to_event(Seq(seq)).expect("a way");
+            while !replay.run(7) {}
+            history.arrive(history.current(), replay);
+            let trace = history.simulation().trace();
+            assert!(trace.get(Seq(seq)) == all.get(Seq(seq)), "event {seq} from {from} ms");
+            // What else happened in the same breath may be there too, nothing later.
+            let found = trace.get(Seq(seq)).map(|event| event.at);
+            assert!(found.is_none_or(|at| at == history.simulation().now()), "event {seq} from {from} ms");
+        }
+    }
+    history.seek(Instant::end_of(Time(60_000)));
+}
+
+#[test]
+fn a_known_run_is_played_by_itself() {
+    let healed = healed();
+    let steps = healed.simulation().journal().to_vec();
+    let mut again = History::of(Scenario::self_healing(), steps, healed.end());
+    assert_eq!((again.pending().len(), again.simulation().now()), (1, Time(0)));
+    again.seek(healed.end());
+    assert_eq!(mark(&again), mark(&healed));
 }
 
 #[test]
@@ -234,7 +240,7 @@ fn a_branch_is_named_and_forgotten_and_its_children_live_on() {
 #[test]
 fn checkpoints_are_bounded() {
     let mut history = History::new(Scenario::self_healing());
-    for round in 0..30 {
+    for round in 0..36 {
         let replicas = if round % 2 == 0 { 60 } else { 1 };
         history.dispatch(scale(replicas));
         let until = history.simulation().now().0 + 120_000;
@@ -244,86 +250,6 @@ fn checkpoints_are_bounded() {
     assert!(events > 100_000, "{events} events are too few to say anything");
     assert!(history.n_checkpoints() <= MOST, "{}", history.n_checkpoints());
     assert!(history.n_checkpoints() >= 6, "{}", history.n_checkpoints());
-}
-
-/// One thing that a person does, in any order.
-#[derive(Clone, Debug)]
-enum Deed {
-    Run(u64),
-    Scale(i32),
-    DeletePod(usize),
-    Node(u8, bool),
-    Seek(u8),
-    Step(u8),
-    Back(u8),
-    Undo,
-    Redo,
-    Without(usize),
-    Open(usize),
-}
-
-fn deed() -> impl Strategy<Value = Deed> {
-    prop_oneof![
-        3 => (1u64..40_000).prop_map(Deed::Run),
-        2 => (0i32..7).prop_map(Deed::Scale),
-        2 => (0usize..5).prop_map(Deed::DeletePod),
-        1 => (1u8..4, any::<bool>()).prop_map(|(node, on)| Deed::Node(node, on)),
-        2 => (0u8..=100).prop_map(Deed::Seek),
-        2 => (0u8..4).prop_map(Deed::Step),
-        1 => (0u8..4).prop_map(Deed::Back),
-        1 => Just(Deed::Undo),
-        1 => Just(Deed::Redo),
-        1 => (0usize..4).prop_map(Deed::Without),
-        1 => (0usize..4).prop_map(Deed::Open),
-    ]
-}
-
-fn goal(number: u8) -> Goal {
-    [Goal::Event, Goal::Act, Goal::Turn, Goal::Write][usize::from(number % 4)].clone()
-}
-
-fn carry_out(history: &mut History, deed: &Deed) {
-    match deed {
-        Deed::Run(ms) => {
-            let until = history.simulation().now().0 + ms;
-            run(history, until);
-        }
-        Deed::Scale(replicas) => drop(history.dispatch(scale(*replicas))),
-        Deed::DeletePod(index) => {
-            let command = delete_pod(history.simulation(), *index);
-            history.dispatch(command);
-        }
-        Deed::Node(number, true) => drop(history.dispatch(Command::StartNode { node: format!("node-{number}") })),
-        Deed::Node(number, false) => drop(history.dispatch(Command::StopNode { node: format!("node-{number}") })),
-        Deed::Seek(percent) => {
-            let to = history.end().at.0 * u64::from(*percent) / 100;
-            history.seek(Instant::end_of(Time(to)));
-        }
-        Deed::Step(number) => drop(history.step(&goal(*number), Millis(60_000))),
-        Deed::Back(number) => {
-            let back = history.last_met(&goal(*number));
-            history.seek(back);
-        }
-        Deed::Undo => drop(history.undo()),
-        Deed::Redo => drop(history.redo()),
-        Deed::Without(index) => drop(history.without(*index)),
-        Deed::Open(index) => {
-            let branch = &history.branches()[index % history.branches().len()];
-            let (id, end) = (branch.id, branch.end);
-            history.open(id, end);
-        }
-    }
-}
-
-/// A world played from the beginning along a journal.
-fn played(steps: &[std::rc::Rc<JournalEntry>], to: Instant) -> Simulation {
-    let mut simulation = Simulation::new(Scenario::self_healing());
-    for (index, step) in steps.iter().enumerate().take_while(|(index, step)| to.includes(*index, step)) {
-        simulation.run_to(Instant::before(index, step), usize::MAX);
-        simulation.dispatch(step.command.clone());
-    }
-    simulation.run_to(to, usize::MAX);
-    simulation
 }
 
 proptest! {

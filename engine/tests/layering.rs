@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer with the layers it may use. `note` is the macro of `client`.
-const LAYERS: [(&str, &[&str]); 11] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("sim", &[]),
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
@@ -15,10 +15,12 @@ const LAYERS: [(&str, &[&str]); 11] = [
     ("kubectl", &["api", "manifest", "sim", "apiserver"]),
     ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "note"]),
     ("history", &["sim", "world"]),
+    ("share", &["api", "manifest", "sim", "environment", "world"]),
     (
         "view",
         &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "world", "note"],
     ),
+    ("export", &["api", "sim", "client", "world", "share", "view"]),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

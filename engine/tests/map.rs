@@ -117,13 +117,10 @@ fn a_rollout_shows_the_old_and_the_new_template_apart() {
     let card = owners(&lab).remove(0);
     assert_eq!(parts(&card), [(true, Some(2), 0, 2), (false, Some(3), 3, 3)]);
     let facts = card.owner.as_ref().expect("an owner's card");
-    assert_eq!((facts.want, facts.ready, facts.convergence), (4, 3, Convergence::Converging));
+    assert_eq!((facts.want, facts.ready, facts.convergence), (4, 3, Convergence::Stuck), "no image, no progress");
     assert_eq!(facts.parts[1].name, old);
     assert!(card.pods[..2].iter().all(|row| row.owner == facts.parts[0].name), "the parts follow each other");
     assert!(card.pods[2..].iter().all(|row| row.owner == old));
-    lab.run(700_000);
-    let stuck = owners(&lab)[0].owner.as_ref().map(|facts| facts.convergence);
-    assert_eq!(stuck, Some(Convergence::Stuck), "past its deadline");
 }
 
 #[test]
@@ -250,6 +247,30 @@ fn a_node_that_is_cut_off_goes_on_with_what_it_last_heard() {
     lab.run(60_000);
     let ready = vec![(PodClass::Ready, "Ready".to_string(), None)];
     assert_eq!(shown(&lab, true, "node-2"), ("Ready".into(), None, ready, None), "only c is left, and it runs");
+}
+
+#[test]
+fn a_machine_without_a_node_object_has_a_card_only_in_truth() {
+    let mut lab = Lab::new(&[("app:v1", instant())]);
+    lab.apply(&web(2, ON_2));
+    lab.run(20_000);
+    lab.command(Command::delete(Target { namespace: String::new(), ..target(Kind::Node, "node-2") }));
+    lab.run(1_000);
+    let names = |truth: bool| {
+        let map = map(&lab, false, truth);
+        map.nodes.iter().map(|card| card.key.name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(false), ["node-1", "node-3"]);
+    assert_eq!(names(true), ["node-1", "node-2", "node-3"]);
+    let (word, reported, pods, _) = shown(&lab, true, "node-2");
+    assert_eq!((word.as_str(), reported), ("On", some("no Node object")));
+    assert_eq!(pods.len(), 2, "they run there");
+    assert!(map(&lab, false, true).unscheduled.is_empty(), "and nowhere else");
+    lab.run(120_000);
+    let n_pods: usize = map(&lab, false, true).nodes.iter().map(|card| card.pods.len()).sum();
+    assert_eq!(n_pods, map(&lab, false, true).n_pods);
+    lab.command(Command::StopNode { node: "node-2".into() });
+    assert_eq!(map(&lab, false, true).nodes.len(), 2, "a machine that is off and has no Node is nothing");
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod play;
 mod rollout;
 
 use loopscope_engine::api::Kind;
+use loopscope_engine::client::{TurnPhase, What};
 use loopscope_engine::world::{Command, Simulation};
 use play::{apply, messages, pods, run_for, scale, scenario, set_image, target, until, world};
 use rollout::*;
@@ -25,6 +26,39 @@ fn recreate_waits_until_the_last_old_pod_is_gone() {
     assert_eq!(web(&simulation).status.available_replicas, 4);
     let told = messages(&simulation, "ScalingReplicaSet");
     assert!(told[1].ends_with("from 4 to 0") && told[2].ends_with("from 0 to 4"), "{told:?}");
+}
+
+/// `requeueStuckDeployment`: a rollout that was complete once never times out. Past its deadline the controller asks for
+/// the next turn as soon as its queue's rate limits let it, ten times a second, and finds nothing to do each time.
+#[test]
+fn a_complete_rollout_whose_pods_are_gone_is_checked_ten_times_a_second_and_says_nothing() {
+    let (mut simulation, _) = begin(3, "", &[]);
+    run_for(&mut simulation, 5_000);
+    let nodes: Vec<String> = (1..=simulation.machines().len()).map(|number| format!("node-{number}")).collect();
+    for node in nodes.clone() {
+        assert!(simulation.dispatch(Command::StopNode { node }).is_ok());
+    }
+    run_for(&mut simulation, 700_000);
+    assert_eq!(status_of(&simulation, "Progressing").1, "NewReplicaSetAvailable");
+    assert_eq!(web(&simulation).status.available_replicas, 0);
+    let turns = |simulation: &Simulation, visible: bool| {
+        let events = simulation.trace().all_events().filter(|it| it.is_background != visible);
+        let of = |what: &What| match what {
+            What::Reached { phase: TurnPhase::Observe, key, .. } => key.kind == Kind::Deployment,
+            _ => false,
+        };
+        let last = simulation.now().0 - 10_000;
+        events.filter(|it| it.at.0 > last && of(&it.what)).count()
+    };
+    assert_eq!((turns(&simulation, false), turns(&simulation, true)), (100, 0));
+    let before = simulation.trace().visible_count();
+    run_for(&mut simulation, 60_000);
+    assert_eq!(simulation.trace().visible_count() - before, 0);
+    for node in nodes {
+        assert!(simulation.dispatch(Command::StartNode { node }).is_ok());
+    }
+    run_for(&mut simulation, 60_000);
+    assert_eq!(web(&simulation).status.available_replicas, 3, "the checks are in nobody's way");
 }
 
 /// Recording `i_pause_resume`: a paused Deployment scales in proportion and takes no new template; after the pause the

@@ -3,7 +3,7 @@
 use loopscope_engine::api::Kind;
 use loopscope_engine::sim::{Millis, Time};
 use loopscope_engine::view::{self, Convergence, Phase, SimpleView};
-use loopscope_engine::world::{Command, Scenario, Simulation};
+use loopscope_engine::world::{Command, Instant, Scenario, Simulation};
 
 fn values(view: &SimpleView) -> [String; 4] {
     view.lines.each_ref().map(|line| line.value.plain())
@@ -98,4 +98,43 @@ fn a_node_with_pods_is_the_one_to_break_and_then_the_one_to_mend() {
     assert!(simulation.dispatch(Command::StopNode { node: view.node.clone() }).is_ok());
     let broken = view::simple(&simulation, None);
     assert_eq!((&broken.node, broken.is_broken), (&view.node, true));
+}
+
+/// Two quick presses: the loop was woken by the first, and did what the second asks for.
+#[test]
+fn the_newest_command_that_led_to_it_is_why() {
+    let mut simulation = healthy();
+    let target = view::simple(&simulation, None).target.unwrap();
+    for replicas in [4, 5] {
+        assert!(simulation.dispatch(Command::Scale { target: (&target).into(), replicas }).is_ok());
+    }
+    let mut whys = Vec::new();
+    while simulation.step_to_act(Millis(2_000)) {
+        let now = view::now_line(&simulation).unwrap();
+        whys.push(now.because.rsplit_once(',').map(|(why, _)| why.to_owned()).unwrap_or(now.because));
+    }
+    whys.dedup();
+    assert_eq!(whys, ["because you set replicas 5 on web"]);
+}
+
+/// Where one loop is shown, Act stops where its code takes the step, not where some other loop acts.
+#[test]
+fn the_next_act_is_the_shown_codes_own_step() {
+    let mut simulation = healthy();
+    let goal = view::code_step(&simulation);
+    let next = |simulation: &mut Simulation, seconds: u64| {
+        let within = Instant::end_of(simulation.now() + Millis::from_secs(seconds));
+        simulation.step_to(&goal, within)
+    };
+    let victim = view::simple(&simulation, None).victim.unwrap();
+    assert!(simulation.dispatch(Command::delete((&victim).into())).is_ok());
+    assert!(next(&mut simulation, 10));
+    let seen = view::simple(&simulation, None);
+    assert_eq!((seen.lit, seen.lines[3].value.plain().as_str()), (Some(Phase::Act), "create 1 pod"));
+    assert_eq!(view::now_line(&simulation).unwrap().seq, seen.seqs[2], "nobody has done anything since");
+    assert!(!next(&mut simulation, 30), "the scheduler and the kubelet act, and statuses are written");
+    let target = seen.target.unwrap();
+    assert!(simulation.dispatch(Command::Scale { target: (&target).into(), replicas: 5 }).is_ok());
+    assert!(next(&mut simulation, 10));
+    assert!(view::simple(&simulation, None).lines[3].value.plain().starts_with("create "));
 }

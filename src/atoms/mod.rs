@@ -8,4 +8,4 @@ mod words;
 pub use dial::dial;
 pub use icon::{icon, icon_of, icon_when, mark_icon, pod_icon, pod_tile};
 pub use phrase::phrase;
-pub use words::{clock, plural, pod_class_name, signed, yes};
+pub use words::{clock, plural, signed, yes};

@@ -1,5 +1,3 @@
-use loopscope_engine::view::PodClass;
-
 /// A state attribute's text.
 pub fn yes(is: bool) -> &'static str {
     if is { "true" } else { "false" }
@@ -22,19 +20,4 @@ pub fn signed(n: i32) -> String {
 /// `01:02.345`
 pub fn clock(ms: u64) -> String {
     loopscope_engine::sim::Time(ms).to_string()
-}
-
-pub fn pod_class_name(class: PodClass) -> &'static str {
-    match class {
-        PodClass::Ready => "ready",
-        PodClass::Completed => "completed",
-        PodClass::Creating => "creating",
-        PodClass::NotReady => "not ready",
-        PodClass::Pending => "pending",
-        PodClass::Terminating => "terminating",
-        PodClass::Unknown => "unknown",
-        PodClass::ImageError => "image error",
-        PodClass::CrashLoop => "crash loop",
-        PodClass::Failed => "failed",
-    }
 }

@@ -1,7 +1,8 @@
 //! The one list of what can be done from anywhere: keys, palette and help are made from it.
 
+use crate::opening::Stage;
 use crate::platform;
-use crate::session::{LoopsView, Part, Session};
+use crate::session::{LoopsView, Part, Session, StepBy};
 use crate::ui::State;
 
 /// The dialogs over the page.
@@ -9,15 +10,20 @@ use crate::ui::State;
 pub struct Sheets {
     pub help: State<bool>,
     pub palette: State<bool>,
+    pub share: State<bool>,
+    /// How far something that is being opened has come.
+    pub stage: State<Stage>,
 }
 
 impl Sheets {
     pub fn new() -> Self {
-        Self { help: State::new(false), palette: State::new(false) }
+        let closed = || State::new(false);
+        Self { help: closed(), palette: closed(), share: closed(), stage: State::new(Stage::Closed) }
     }
 
     pub fn is_open(self) -> bool {
-        self.help.get_untracked() || self.palette.get_untracked()
+        let is_opening = self.stage.with_untracked(|it| *it != Stage::Closed);
+        is_opening || [self.help, self.palette, self.share].iter().any(|it| it.get_untracked())
     }
 }
 
@@ -39,16 +45,53 @@ const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
     Deed { name, keys, place: "map", run: None }
 }
 
-pub static DEEDS: [Deed; 34] = [
+pub static DEEDS: [Deed; 61] = [
     anywhere("Play or pause", &[" ", "k"], |session, _| session.toggle()),
     anywhere("Pause", &["Escape"], |session, _| session.pause()),
-    anywhere("Next event", &["ArrowRight", "."], |session, _| session.step()),
-    anywhere("Next act of a loop", &["Shift+ArrowRight"], |session, _| session.step_to_act()),
+    anywhere("Next event", &["ArrowRight", "."], |session, _| session.step_on(StepBy::Event)),
+    anywhere("Previous event", &["ArrowLeft", ","], |session, _| session.step_back(StepBy::Event)),
+    anywhere("Next act of a loop", &["Shift+ArrowRight"], |session, _| session.step_on(StepBy::Act)),
+    anywhere("Previous act of a loop", &["Shift+ArrowLeft"], |session, _| session.step_back(StepBy::Act)),
+    anywhere("Next turn of a loop", &[], |session, _| session.step_on(StepBy::Turn)),
+    anywhere("Previous turn of a loop", &[], |session, _| session.step_back(StepBy::Turn)),
+    anywhere("Next write", &[], |session, _| session.step_on(StepBy::Write)),
+    anywhere("Previous write", &[], |session, _| session.step_back(StepBy::Write)),
+    anywhere("Next change of the selected object", &[">"], |session, _| session.step_on(StepBy::Selected)),
+    anywhere("Previous change of the selected object", &["<"], |session, _| session.step_back(StepBy::Selected)),
     anywhere("Skip to the next change", &[";"], |session, _| session.skip()),
+    anywhere("Stop when something happens", &["b"], |session, _| {
+        session.transport.stops_open.put(true);
+        platform::next_frame(|| platform::focus_by_id("stop-what"));
+    }),
+    anywhere("Stop when the selected object changes, or no longer", &[], |session, _| {
+        session.switch_stop_at_selected()
+    }),
+    anywhere("Back to before the links that were followed", &["Backspace"], |session, _| session.go_back()),
     anywhere("Slower", &["["], |session, _| session.shift_speed(false)),
     anywhere("Faster", &["]"], |session, _| session.shift_speed(true)),
     anywhere("Real gaps or even steps", &["s"], |session, _| session.switch_even()),
     anywhere("Follow what happens", &["f"], |session, _| session.switch_follow()),
+    anywhere("Undo: rewind to before the last thing done", &["u", "Ctrl+z"], |session, _| session.undo()),
+    anywhere("Redo: forward to the next thing done", &["Ctrl+Shift+z", "Ctrl+y"], |session, _| session.redo()),
+    anywhere("To the start", &["Home"], |session, _| session.seek_start()),
+    anywhere("To the newest moment", &["End"], |session, _| session.seek_end()),
+    anywhere("One second back", &["Alt+ArrowLeft"], |session, _| session.seek_by(-1_000)),
+    anywhere("One second forward", &["Alt+ArrowRight"], |session, _| session.seek_by(1_000)),
+    anywhere("Timeline: a shorter stretch", &["+"], |session, _| session.zoom(true)),
+    anywhere("Timeline: a longer stretch", &["-"], |session, _| session.zoom(false)),
+    anywhere("Timeline: the whole run", &["0"], |session, _| session.show_all()),
+    anywhere("Timeline: fold or unfold the lanes", &[], |session, _| {
+        session.unfold_lanes(!session.lanes.are_open.get_untracked());
+    }),
+    anywhere("Begin a branch here", &[], |session, _| session.fork()),
+    anywhere("Compare with the branch this one comes from", &[], |session, _| session.lay_parent_beside()),
+    anywhere("Leave out the last thing done, in another branch", &[], |session, _| session.leave_out_last()),
+    anywhere("Go to the history", &[], |session, _| go(session, Part::History, "h-hist")),
+    anywhere("Share: link to this moment, files, pictures", &[], |_, sheets| sheets.share.put(true)),
+    anywhere("Open a moment, a scenario or a journal", &[], |_, sheets| {
+        sheets.share.put(true);
+        platform::next_frame(|| platform::focus_by_id("open-moment"));
+    }),
     anywhere("Edit the manifest", &["e"], |session, _| go(session, Part::Manifest, "editor")),
     anywhere("Apply the manifest", &[], |session, _| {
         session.open(Part::Manifest);
@@ -105,7 +148,7 @@ pub fn deed_of(key: &str) -> Option<&'static Deed> {
 
 /// `Ctrl+k` as it is written on keyboards: `Ctrl+K`.
 pub fn key_words(key: &str) -> String {
-    let (with, key) = match key.split_once('+') {
+    let (with, key) = match key.rsplit_once('+') {
         Some((with, key)) if !key.is_empty() => ([with, "+"].concat(), key),
         _ => (String::new(), key),
     };

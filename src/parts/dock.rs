@@ -1,5 +1,5 @@
 use super::rove::rove_tabs;
-use super::{events_pane, manifest_pane};
+use super::{events_pane, history_pane, manifest_pane};
 use crate::atoms::yes;
 use crate::session::{Part, session};
 use crate::ui::{View, view};
@@ -15,6 +15,10 @@ pub fn dock() -> View {
                 1 => "Manifest, 1 error".to_owned(),
                 n => ["Manifest, ", n.to_string().as_str(), " errors"].concat(),
             },
+            Part::History => match session.past.steps.with(Vec::len) {
+                0 => "History".to_owned(),
+                n => ["History ", n.to_string().as_str()].concat(),
+            },
             _ => ["Events ", session.transport.seq.get().to_string().as_str()].concat(),
         };
         view! {
@@ -27,10 +31,11 @@ pub fn dock() -> View {
     };
     view! {
         <section class="dock" aria-label="Dock">
-            <div class="dock-tabs" role="tablist" aria-label="Dock" on:keydown=rove_tabs>{tab(Part::Manifest)}{tab(Part::Events)}</div>
+            <div class="dock-tabs" role="tablist" aria-label="Dock" on:keydown=rove_tabs>{tab(Part::Manifest)}{tab(Part::Events)}{tab(Part::History)}</div>
             <div class="dock-in">
                 {manifest_pane()}
                 {events_pane()}
+                {history_pane()}
             </div>
         </section>
     }

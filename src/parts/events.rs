@@ -27,7 +27,7 @@ pub fn events_pane() -> View {
     });
     let live = move || if session.transport.playing.get() { "off" } else { "polite" };
     let is_open = move || session.focus.pane.get() == Part::Events;
-    let selected = memo(move || session.focus.event.with(|event| event.as_ref().map(|(seq, _)| *seq)));
+    let selected = memo(move || session.focus.chain.with(|chain| chain.as_ref().map(|it| it.seq)));
     view! {
         <section class="pane pane-events" class:is-open=is_open aria-labelledby="h-ev">
             <div class="pane-h"><h2 class="h" id="h-ev">"Events"</h2><span class="sub">"press one to see why it happened"</span></div>
@@ -46,16 +46,17 @@ fn event_line(event: EventRow, selected: Derived<Option<u64>>) -> View {
     let seq = event.seq;
     let (class, href) = mark_icon(event.mark);
     let is_on = move || yes(selected.get() == Some(seq));
-    let cause = event.cause.map(|cause| {
-        let label = ["Caused by event ", cause.to_string().as_str()].concat();
+    // Heartbeats and their like have no number: why shows them.
+    let cause = event.cause.zip(event.cause_number).map(|(cause, number)| {
+        let label = ["Caused by event ", number.to_string().as_str()].concat();
         view! {
-            <button class="by" type="button" tabindex="-1" aria-label=label on:click={move |_| session.select_event(cause)}>"#" {cause}</button>
+            <button class="by" type="button" tabindex="-1" aria-label=label on:click={move |_| session.select_event(cause)}>"#" {number}</button>
         }
     });
     view! {
         <li class:is-you={event.is_yours}>
             <button class="what" type="button" tabindex="-1" aria-pressed=is_on on:click={move |_| session.select_event(seq)}>
-                <span class="no">{seq}</span>
+                <span class="no">{event.number.unwrap_or_default()}</span>
                 <span class="at">{clock(event.time_ms)}</span>
                 {icon(class, href)}
                 <span class="who">{event.who}</span>

@@ -4,7 +4,7 @@ use loopscope_engine::view::PodClass;
 use super::deeds::{DEEDS, Deed, key_words};
 use super::sheet::sheet;
 use super::shortcuts::{set_single_keys, single_keys_on};
-use crate::atoms::{icon, pod_class_name, pod_icon};
+use crate::atoms::{icon, pod_icon};
 use crate::ui::{State, View, view};
 
 /// What one sees, and the keys.
@@ -46,7 +46,7 @@ fn story() -> View {
 fn states() -> View {
     let row = |(class, means): (PodClass, &'static str)| {
         let (color, shape) = pod_icon(class);
-        view! { <li>{icon(color, shape)}<b>{pod_class_name(class)}</b><span class="sub">{means}</span></li> }
+        view! { <li>{icon(color, shape)}<b>{class.name()}</b><span class="sub">{means}</span></li> }
     };
     let node = |(shape, name, means): (&'static str, &'static str, &'static str)| {
         view! { <li>{icon("i", shape)}<b>{name}</b><span class="sub">{means}</span></li> }

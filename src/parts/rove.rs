@@ -32,6 +32,25 @@ pub fn rove_tabs(event: Event) {
     }
 }
 
+/// In the list of loops: arrows move between their headings.
+pub fn rove_loops(event: Event) {
+    let Some((key, target)) = pressed(&event) else { return };
+    let Some(list) = target.closest("[tabindex='0']").ok().flatten() else { return };
+    let all = platform::all(&list, ".loop-open");
+    let here = all.iter().position(|it| *it == target);
+    let next = match key.as_str() {
+        "ArrowDown" => here.map_or(0, |here| here + 1),
+        "ArrowUp" => here.map_or(all.len(), |here| here).wrapping_sub(1),
+        "Home" => 0,
+        "End" => all.len().wrapping_sub(1),
+        _ => return,
+    };
+    if let Some(next) = all.get(next) {
+        event.prevent_default();
+        platform::focus(next);
+    }
+}
+
 /// In a list with the focus, or in one of its rows: Up and Down move between rows, Right and Left within one.
 pub fn rove_rows(event: Event) {
     let Some((key, target)) = pressed(&event) else { return };

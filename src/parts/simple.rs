@@ -3,7 +3,7 @@
 use loopscope_engine::world::Command;
 
 use super::loops::{loop_row, now};
-use super::{map, stepper};
+use super::{map, outlook, stepper};
 use crate::atoms::phrase;
 use crate::session::{LoopEntry, Session, session};
 use crate::ui::{Content, View, each, memo, view};
@@ -94,6 +94,7 @@ fn deeds(session: Session) -> View {
             >"Delete a pod"</button>
             <span class="opt"><span aria-hidden="true">"replicas"</span>{stepper(replicas, |session| session.board.simple.with_untracked(|it| it.target.clone()))}</span>
             <button class="btn" type="button" title="Cuts the power of a node that has pods" on:click=switch>{words}</button>
+            {outlook()}
         </div>
     }
 }

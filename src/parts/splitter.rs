@@ -52,7 +52,7 @@ pub static DOCK: Split = Split {
     is_before: false,
     least: 60,
     most: 400,
-    first: 155,
+    first: 130,
 };
 
 /// What an arrow key moves a line by.

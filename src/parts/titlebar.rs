@@ -1,15 +1,16 @@
 use leptos::prelude::*;
 use loopscope_engine::sim::sort_by;
-use loopscope_engine::view::{Convergence, PodClass, Summary};
+use loopscope_engine::view::{Asked, Convergence, PodClass, Summary};
 use web_sys::Event;
 
-use crate::atoms::{icon, icon_of, pod_class_name, pod_icon, signed, yes};
+use super::deeds::Sheets;
+use crate::atoms::{icon, icon_of, pod_icon, signed, yes};
 use crate::platform;
 use crate::session::session;
-use crate::ui::{State, View, memo, view};
+use crate::ui::{Derived, State, View, memo, view};
 
 /// What is wanted, what is, and the difference: the first thing one reads.
-pub fn title_bar(help_open: State<bool>) -> View {
+pub fn title_bar(sheets: Sheets) -> View {
     let session = session();
     view! {
         <header class="bar">
@@ -19,14 +20,13 @@ pub fn title_bar(help_open: State<bool>) -> View {
                 <p class="scenario">{session.scenario.get_value()}</p>
                 {readout()}
             </div>
-            {tools(help_open)}
+            {tools(sheets)}
         </header>
     }
 }
 
 fn readout() -> View {
     let summary = session().board.summary;
-    let part = move |read: fn(&Summary) -> i32| summary.with(read).to_string();
     let is_off = move || summary.with(|it| it.difference() != 0);
     let wants = move || {
         summary.with(|it| {
@@ -37,14 +37,28 @@ fn readout() -> View {
     view! {
         <section class="readout" aria-label="Want and is">
             <dl class="ro">
-                <div><dt>{wants}</dt><dd>{move || part(|it| it.want)}</dd></div>
-                <div><dt>"ready now"</dt><dd>{move || part(|it| it.ready)}</dd></div>
+                <div><dt>{wants}</dt><dd>{number(|it| it.want, Asked::Wanted, "wanted")}</dd></div>
+                <div><dt>"ready now"</dt><dd>{number(|it| it.ready, Asked::Ready, "ready")}</dd></div>
                 <div class="ro-delta" class:is-off=is_off>
                     <dt>"difference"</dt><dd>{move || signed(summary.with(Summary::difference))}</dd>
                 </div>
             </dl>
             <div class="ro-state">{state()}{shapes()}</div>
         </section>
+    }
+}
+
+/// A number of the only workload, which says why when it is pressed; of many workloads just the number.
+fn number(read: fn(&Summary) -> i32, asked: Asked, word: &'static str) -> View {
+    let session = session();
+    let summary = session.board.summary;
+    let text = memo(move || summary.with(read).to_string());
+    let is_one = memo(move || {
+        !session.is_simple.get() && summary.with(|it| !it.subject.is_empty() && !it.subject.ends_with(" workloads"))
+    });
+    let ask = move |_| session.ask_first(&asked, ["Why are ", text.get_untracked().as_str(), " ", word, "?"].concat());
+    view! {
+        <button class="ask" type="button" title="Why? Shows what made it so" disabled={move || !is_one.get()} on:click=ask>{move || text.get()}</button>
     }
 }
 
@@ -68,7 +82,13 @@ fn state() -> View {
         Convergence::Converging => "Converging",
         Convergence::Stuck => "Stuck",
     };
-    view! { <p class="ro-word">{icon_of(class, shape)}<span>{word}</span></p> }
+    let stuck = memo(move || summary.with(|it| it.stuck.clone()));
+    let why = move || {
+        stuck.with(|it| it.as_ref().map(|it| view! { ": " {it.why.clone()} <small class="sub">{it.remedy}</small> }))
+    };
+    view! {
+        <p class="ro-word" class:is-stuck={move || stuck.with(Option::is_some)}>{icon_of(class, shape)}<span>{word}{why}</span></p>
+    }
 }
 
 /// One shape for each wanted replica.
@@ -98,12 +118,33 @@ fn counts(slots: &[PodClass]) -> String {
     sort_by(&mut sorted, Ord::cmp);
     let parts: Vec<String> = sorted
         .chunk_by(|a, b| a == b)
-        .map(|run| [run.len().to_string().as_str(), " ", run.first().copied().map_or("", pod_class_name)].concat())
+        .map(|run| [run.len().to_string().as_str(), " ", run.first().copied().map_or("", PodClass::name)].concat())
         .collect();
     parts.join(", ")
 }
 
-fn tools(help_open: State<bool>) -> View {
+/// Undo is to rewind, redo to go forward again.
+fn undo_redo() -> View {
+    let session = session();
+    let steps = session.past.steps;
+    let last = memo(move || steps.with(|steps| steps.iter().rfind(|it| !it.is_to_come).map(|it| it.words.plain())));
+    let next = memo(move || steps.with(|steps| steps.iter().find(|it| it.is_to_come).map(|it| it.words.plain())));
+    let label = |verb: &'static str, of: Derived<Option<String>>| {
+        move || of.with(|of| of.as_ref().map_or_else(|| verb.to_owned(), |words| [verb, ": ", words].concat()))
+    };
+    view! {
+        <button
+            class="btn btn-quiet btn-icon" type="button" aria-label={label("Undo", last)} title="Rewind to before the last thing that you did (Ctrl+Z, U)"
+            disabled={move || last.with(Option::is_none)} on:click={move |_| session.undo()}
+        >{icon("i", "#i-undo")}</button>
+        <button
+            class="btn btn-quiet btn-icon" type="button" aria-label={label("Redo", next)} title="Forward to the next thing that you did (Ctrl+Shift+Z)"
+            disabled={move || next.with(Option::is_none)} on:click={move |_| session.redo()}
+        >{icon("i", "#i-redo")}</button>
+    }
+}
+
+fn tools(sheets: Sheets) -> View {
     let session = session();
     let simple = session.is_simple;
     let dark = State::new(platform::theme_is_dark());
@@ -116,6 +157,7 @@ fn tools(help_open: State<bool>) -> View {
     };
     view! {
         <div class="tools" role="group" aria-label="Tools">
+            {undo_redo()}
             <button class="btn" type="button" title="Simple view or workspace (V)" on:click={move |_| session.show_simple(!simple.get_untracked())}>
                 {move || if simple.get() { "Open the workspace" } else { "Simple view" }}
             </button>
@@ -123,7 +165,10 @@ fn tools(help_open: State<bool>) -> View {
                 id="theme" class="btn btn-quiet" type="button" title="Dark theme (D)" aria-label="Dark theme"
                 aria-pressed={move || yes(dark.get())} on:click=switch
             >{icon("i", "#i-theme")}<span aria-hidden="true">"Theme"</span></button>
-            <button class="btn btn-quiet" type="button" title="Help (?)" on:click={move |_| help_open.set(true)}>
+            <button class="btn btn-quiet" type="button" title="Link to this moment, files, pictures" on:click={move |_| sheets.share.put(true)}>
+                {icon("i", "#i-share")}<span>"Share"</span>
+            </button>
+            <button class="btn btn-quiet" type="button" title="Help (?)" on:click={move |_| sheets.help.set(true)}>
                 {icon("i", "#i-help")}<span>"Help"</span>
             </button>
         </div>

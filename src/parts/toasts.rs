@@ -5,7 +5,7 @@ use web_sys::Element;
 use crate::atoms::icon;
 use crate::platform::active_element;
 use crate::session::{Session, Toast, Tone, session};
-use crate::ui::{At, View, each, view};
+use crate::ui::{At, View, each, effect, view, when};
 
 /// So long a toast stays unless it has the focus, in wall ms.
 const STAYS_MS: u32 = 8_000;
@@ -15,7 +15,28 @@ pub fn toasts() -> View {
     let session = session();
     view! {
         <div class="toasts" role="region" aria-label="Messages">
+            {when(move || session.past.offer.with(Option::is_some), offer)}
             {each(move || session.toasts.get(), |toast| toast.id.to_string(), toast_view)}
+        </div>
+    }
+}
+
+/// The steps from before a reload: nothing of them is done unless it is wanted, and it is there until something else is done.
+fn offer() -> View {
+    let session = session();
+    let what = move || session.past.offer.get().unwrap_or_default();
+    effect(move || {
+        if session.past.steps.with(|steps| !steps.is_empty()) {
+            session.past.offer.put(None);
+        }
+    });
+    view! {
+        <div class="toast" role="status">
+            <span class="grow">"Restore what you did before the reload? (" {what} ")"</span>
+            <button class="btn btn-s" type="button" on:click={move |_| session.take_offer()}>"Restore"</button>
+            <button class="btn btn-s btn-icon" type="button" aria-label="Dismiss" on:click={move |_| session.drop_offer()}>
+                {icon("i i12", "#i-x")}
+            </button>
         </div>
     }
 }

@@ -10,7 +10,11 @@ fn root() -> Option<Element> {
 /// The event's target takes text, so letters typed there are not shortcuts.
 pub fn is_text_field(event: &Event) -> bool {
     let Some(target) = event.target().and_then(|it| it.dyn_into::<HtmlElement>().ok()) else { return false };
-    matches!(target.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT") || target.is_content_editable()
+    let is_field = match target.dyn_ref::<web_sys::HtmlInputElement>() {
+        Some(input) => input.type_() != "range",
+        None => matches!(target.tag_name().as_str(), "TEXTAREA" | "SELECT"),
+    };
+    is_field || target.is_content_editable()
 }
 
 /// The page fits its window, so that Space and the arrows have nothing to scroll.
@@ -87,6 +91,17 @@ pub fn rem() -> f64 {
     let size = style.and_then(|style| style.get_property_value("font-size").ok());
     // The browser's own reading: ours would bring a table of decimal powers into the download.
     size.map(|size| js_sys::parse_float(&size)).filter(|it| it.is_finite()).unwrap_or(16.0)
+}
+
+/// What the sheet of styles says of these colours, and of letters, for what no sheet can reach. They are read off an
+/// element that is not shown.
+pub fn colors<const N: usize>(probe: &HtmlElement, tokens: [&str; N]) -> Option<([String; N], String)> {
+    let computed = window().get_computed_style(probe).ok()??;
+    let color = |token: &str| {
+        let _ = probe.style().set_property("color", &["var(", token, ")"].concat());
+        computed.get_property_value("color").unwrap_or_default()
+    };
+    Some((tokens.map(color), computed.get_property_value("font-family").unwrap_or_default()))
 }
 
 /// What the page shows now: the switch, else the system's preference.
@@ -187,6 +202,20 @@ pub fn bring_up(selector: &str) {
     if let Some(element) = document().query_selector(selector).ok().flatten().filter(|_| is_shown(".jump")) {
         element.scroll_into_view();
     }
+}
+
+/// Selects all of a field's text.
+pub fn select_all(id: &str) {
+    let field = document().get_element_by_id(id).and_then(|it| it.dyn_into::<web_sys::HtmlInputElement>().ok());
+    if let Some(field) = field {
+        let _ = field.focus();
+        field.select();
+    }
+}
+
+/// The page's symbols, as text.
+pub fn sprite() -> String {
+    document().query_selector(".sprite").ok().flatten().map_or_else(String::new, |it| it.inner_html())
 }
 
 /// What is in a file, as text.

@@ -7,28 +7,33 @@ use super::{is_page_fixed, is_text_field};
 /// A key pressed somewhere on the page.
 pub struct Key {
     pub event: KeyboardEvent,
-    /// As the browser names it; with `Ctrl+` (also for the Mac's Command key), and `Shift+` before an arrow.
+    /// As the browser names it; with `Ctrl+` or `Ctrl+Shift+` (also for the Mac's Command key), and `Shift+` or `Alt+`
+    /// before an arrow.
     pub name: String,
     pub ctrl: bool,
-    /// Not Space or an arrow, or focus is on nothing that uses those itself.
+    /// Not Space, an arrow, Home or End, or focus is on nothing that uses those itself.
     pub is_free: bool,
 }
 
-/// Calls `handler` for every key outside of text fields, and everywhere with Ctrl, until the current owner is cleaned up.
+/// Calls `handler` for every key outside of text fields, and for Ctrl+K everywhere, until the current owner is cleaned up.
 pub fn on_window_key(handler: impl Fn(Key) + 'static) {
     let handle = window_event_listener(ev::keydown, move |event| {
         let ctrl = event.ctrl_key() || event.meta_key();
-        if event.alt_key() || event.default_prevented() || (!ctrl && is_text_field(&event)) {
+        let key = event.key();
+        // Text fields undo and redo by themselves.
+        let is_theirs = is_text_field(&event) && !(ctrl && key.eq_ignore_ascii_case("k"));
+        let is_arrow = key.starts_with("Arrow");
+        if (event.alt_key() && (ctrl || !is_arrow)) || event.default_prevented() || is_theirs {
             return;
         }
-        let key = event.key();
-        let is_arrow = key.starts_with("Arrow");
-        let with = match (ctrl, is_arrow && event.shift_key()) {
-            (true, _) => "Ctrl+",
-            (_, true) => "Shift+",
+        let with = match (ctrl, event.shift_key()) {
+            _ if event.alt_key() => "Alt+",
+            (true, true) => "Ctrl+Shift+",
+            (true, false) => "Ctrl+",
+            (_, true) if is_arrow => "Shift+",
             _ => "",
         };
-        let is_free = !(is_arrow || key == " ") || is_free(&event);
+        let is_free = event.alt_key() || !(is_arrow || matches!(key.as_str(), " " | "Home" | "End")) || is_free(&event);
         handler(Key { name: [with, key.as_str()].concat(), ctrl, is_free, event });
     });
     on_cleanup(move || handle.remove());
@@ -38,7 +43,7 @@ pub fn on_window_key(handler: impl Fn(Key) + 'static) {
 fn is_free(event: &KeyboardEvent) -> bool {
     use wasm_bindgen::JsCast;
     let Some(target) = event.target().and_then(|it| it.dyn_into::<web_sys::Element>().ok()) else { return true };
-    if target.closest(".transport").ok().flatten().is_some() {
+    if target.closest(".timeline").ok().flatten().is_some() {
         return event.key() != " " || target.tag_name() != "BUTTON";
     }
     // The skip link leads to the map itself, which has no use for keys.

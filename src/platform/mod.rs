@@ -3,6 +3,7 @@
 mod choice;
 mod dom;
 mod failure;
+mod files;
 mod keys;
 mod motion;
 mod raf;
@@ -11,15 +12,16 @@ mod watch;
 
 pub use choice::{choose, chosen};
 pub use dom::{
-    active_element, all, begin, bring_up, click, copy, file_text, focus, focus_by_id, focus_first, is_near_end,
-    is_page_fixed, is_shown, is_text_field, next_frame, press, rem, select_range, set_theme, set_view, show,
-    show_nearest, theme_is_dark, type_text, view_is_simple,
+    active_element, all, begin, bring_up, click, colors, copy, file_text, focus, focus_by_id, focus_first, is_near_end,
+    is_page_fixed, is_shown, is_text_field, next_frame, press, rem, select_all, select_range, set_theme, set_view,
+    show, show_nearest, sprite, theme_is_dark, type_text, view_is_simple,
 };
 pub use failure::{install_panic_card, stop};
+pub use files::{address_of_page, deflate, download, forget_hash, hash, inflate, png, text_file};
 pub use keys::on_window_key;
-pub use motion::{Spot, on_change, slide, spot, wants_less_motion};
+pub use motion::{Spot, is_wide, on_change, slide, spot, wants_less_motion};
 pub use raf::Raf;
-pub use storage::{forget, keeps, load, save};
+pub use storage::{forget, forget_for_tab, keeps, load, load_for_tab, on_leave, save, save_for_tab};
 pub use watch::Watch;
 
 /// Wall time in milliseconds since the page was opened.

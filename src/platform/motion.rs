@@ -15,6 +15,11 @@ pub fn matches(query: &str) -> bool {
     list(query).is_some_and(|list| list.matches())
 }
 
+/// There is room for more than one part of the page beside or above another.
+pub fn is_wide() -> bool {
+    matches("(min-width: 47.5em)")
+}
+
 /// Calls `then` whenever it begins or ceases to hold, for as long as the page lives.
 pub fn on_change(query: &str, then: impl FnMut() + 'static) {
     if let Some(list) = list(query) {

@@ -1,5 +1,9 @@
 //! Settings that outlive the page. Storage may be blocked, for instance in another site's frame: then nothing is kept.
 
+use leptos::prelude::document;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+
 fn storage() -> Option<web_sys::Storage> {
     web_sys::window()?.local_storage().ok().flatten()
 }
@@ -16,6 +20,36 @@ pub fn save(name: &str, value: &str) -> bool {
 pub fn forget(name: &str) {
     if let Some(storage) = storage() {
         let _ = storage.remove_item(&key(name));
+    }
+}
+
+fn of_tab() -> Option<web_sys::Storage> {
+    web_sys::window()?.session_storage().ok().flatten()
+}
+
+/// What was kept for as long as the tab lives, over reloads too.
+pub fn load_for_tab(name: &str) -> Option<String> {
+    of_tab()?.get_item(&key(name)).ok().flatten()
+}
+
+pub fn save_for_tab(name: &str, value: &str) {
+    if let Some(storage) = of_tab() {
+        let _ = storage.set_item(&key(name), value);
+    }
+}
+
+pub fn forget_for_tab(name: &str) {
+    if let Some(storage) = of_tab() {
+        let _ = storage.remove_item(&key(name));
+    }
+}
+
+/// Calls `then` whenever the page is left or hidden, which is the last that it is told.
+pub fn on_leave(then: impl Fn() + 'static) {
+    let then = Closure::<dyn Fn()>::new(then).into_js_value();
+    if let Some(window) = web_sys::window() {
+        let _ = window.add_event_listener_with_callback("pagehide", then.unchecked_ref());
+        let _ = document().add_event_listener_with_callback("visibilitychange", then.unchecked_ref());
     }
 }
 

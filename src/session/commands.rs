@@ -14,12 +14,23 @@ const SWITCH_MS: f64 = 600.0;
 
 impl Session {
     pub(super) fn dispatch(self, command: Command) -> Option<Outcome> {
+        self.stop_seeking();
         let outcome = self.with_core(|core| {
-            let outcome = core.sim.dispatch(command);
-            keep::add(&core.sim);
+            let branch = core.history.current();
+            let outcome = core.history.dispatch(command);
+            if core.history.current() == branch {
+                keep::add(core.sim());
+            } else {
+                keep::all(core.sim());
+                core.later = None;
+                self.focus.chain.put(None);
+                self.focus.origin.put(None);
+                self.past.forked.put(core.history.branch(core.history.current()).map(|it| it.name.clone()));
+            }
             outcome
         });
         self.refresh();
+        self.tell_of_fork();
         outcome
     }
 
@@ -76,7 +87,7 @@ impl Session {
 
     /// Switches on one more machine.
     pub fn add_node(self) {
-        let number = self.with_core(|core| core.sim.machines().len() + 1).unwrap_or(1);
+        let number = self.with_core(|core| core.sim().machines().len() + 1).unwrap_or(1);
         self.act(Command::AddNode {
             node: NodeSetup::named(["node-", number.to_string().as_str()].concat(), "4", "8Gi"),
         });
@@ -90,9 +101,9 @@ impl Session {
 
     /// Shows the first workload in the inspector.
     pub fn select_first(self) {
-        let first = self.with_core(|core| view::first_key(&core.sim)).flatten();
+        let first = self.with_core(|core| view::first_key(core.sim())).flatten();
         self.focus.selected.put(first);
-        self.focus.event.put(None);
+        self.focus.chain.put(None);
         self.refresh();
     }
 

@@ -31,7 +31,7 @@ impl Core {
         if at_once || wall - self.details_at >= every {
             self.details_at = wall;
             focus.inspection.put(self.inspect(session));
-            focus.objects.put(view::objects(&self.sim));
+            focus.objects.put(view::objects(self.sim()));
             if is_fast && !at_once {
                 return;
             }
@@ -43,7 +43,7 @@ impl Core {
             (self.details_seq, self.events_at) = (seq, wall);
             // In a flood nobody can go back: what is left out comes with the pause.
             let n = if is_flood && !at_once { FLOOD_LISTED } else { LISTED_EVENTS };
-            focus.events.put(view::events(&self.sim, n));
+            focus.events.put(view::events(self.sim(), n));
         }
     }
 
@@ -51,12 +51,12 @@ impl Core {
     fn inspect(&self, session: Session) -> Option<Inspection> {
         let focus = &session.focus;
         let key = focus.selected.get_untracked()?;
-        let Some(mut found) = view::inspect(&self.sim, &key) else {
+        let Some(mut found) = view::inspect(self.sim(), &key) else {
             let last = focus.inspection.get_untracked().filter(|last| last.key == key)?;
-            return Some(view::gone(&self.sim, last));
+            return Some(view::gone(self.sim(), last));
         };
         if focus.managed.get_untracked() && focus.tab.get_untracked() == InspectTab::Yaml {
-            found.yaml = view::yaml(&self.sim, &key, true).unwrap_or_default();
+            found.yaml = view::yaml(self.sim(), &key, true).unwrap_or_default();
         }
         Some(found)
     }
@@ -81,7 +81,7 @@ impl Core {
         self.announced_seq = session.transport.seq.get_untracked();
         let leap = session.transport.leap.get_untracked();
         let stop = if leap.is_empty() { "" } else { ". " };
-        session.announcement.put([leap.as_str(), stop, view::announce(&self.sim).as_str()].concat());
+        session.announcement.put([leap.as_str(), stop, view::announce(self.sim()).as_str()].concat());
     }
 }
 
@@ -90,19 +90,8 @@ impl Session {
     pub fn select(self, key: ObjectKey) {
         self.transport.follow.put(false);
         self.focus.selected.put(Some(key));
-        self.focus.event.put(None);
+        self.focus.chain.put(None);
         self.refresh();
-        self.show_inspector();
-    }
-
-    /// Shows why an event happened.
-    pub fn select_event(self, seq: u64) {
-        self.transport.follow.put(false);
-        let links = self.with_core(|core| view::why(&core.sim, seq)).unwrap_or_default();
-        self.focus.event.put(Some((seq, links)));
-        if self.focus.tab.get_untracked() == InspectTab::Yaml {
-            self.focus.tab.put(InspectTab::Compare);
-        }
         self.show_inspector();
     }
 
@@ -117,12 +106,8 @@ impl Session {
         self.refresh();
     }
 
-    pub fn close_event(self) {
-        self.focus.event.put(None);
-    }
-
     /// On a narrow screen the inspector is behind a tab.
-    fn show_inspector(self) {
+    pub(super) fn show_inspector(self) {
         if is_shown(".jump") {
             self.focus.part.put(Part::Inspect);
         }

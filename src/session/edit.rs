@@ -24,7 +24,7 @@ impl Session {
     /// Works out what applying the editor's text would change. Nothing is written.
     pub fn compare(self) {
         let text = self.editor.text.get_untracked();
-        let diff = self.with_core(|core| view::dry_run(&core.sim, &text));
+        let diff = self.with_core(|core| view::dry_run(core.sim(), &text));
         self.editor.lint();
         self.editor.diff.put(diff);
     }
@@ -59,7 +59,7 @@ impl Session {
 
     /// An object as it is now, as one edits it.
     fn newest(self, key: &ObjectKey) -> Option<String> {
-        self.with_core(|core| view::yaml(&core.sim, key, false)).flatten()
+        self.with_core(|core| view::yaml(core.sim(), key, false)).flatten()
     }
 
     /// What others changed of the edited object since that began.
@@ -78,7 +78,7 @@ impl Session {
         let mine = self.focus.draft.text.with_untracked(|text| value(text));
         let (Some(mine), Some(newest)) = (mine, self.newest(&base.key)) else { return };
         if let (Some(old), Some(live)) = (value(&base.yaml), value(&newest)) {
-            self.focus.draft.replace(view::to_yaml(&view::rebase(&old, &mine, &live)));
+            self.focus.draft.replace(manifest::to_yaml(&view::rebase(&old, &mine, &live)));
             self.focus.base.put(Some(Base { yaml: newest, ..base }));
         }
     }

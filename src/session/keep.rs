@@ -1,17 +1,24 @@
-//! What a person has done so far, kept beside the simulation: after a panic that one can't be read any more.
+//! What a person has done so far, kept beside the simulation: after a panic that one can't be read any more. It is kept
+//! for the tab, too, and offered after a reload.
 //!
 //! As text: the scenario's name; how far it has run; the journal, whose lines say exactly where each command was given.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
-use loopscope_engine::sim::Time;
-use loopscope_engine::world::{Instant, JournalEntry, Simulation, read_journal};
+use loopscope_engine::history::History;
+use loopscope_engine::share::{state_words, write_scenario_file};
+use loopscope_engine::sim::{Digest, Time};
+use loopscope_engine::world::{Instant, JournalEntry, Scenario, Simulation, read_journal};
 
-use super::{Session, Tone};
+use super::{Core, Session, Tone};
 use crate::platform;
 
 /// What the steps are stored as.
 const STORED: &str = "steps";
+
+/// The same for as long as the tab lives: a reload ends the simulation, and nothing went wrong.
+const TAB: &str = "tab-steps";
 
 struct Kept {
     scenario: String,
@@ -34,9 +41,21 @@ fn with_kept(change: impl FnOnce(&mut Kept)) {
     });
 }
 
-/// A simulation begins.
-pub(super) fn begin(scenario: &str) {
-    with_kept(|kept| *kept = Kept { scenario: scenario.to_owned(), ..NOTHING });
+/// A simulation begins, or goes on here.
+pub(super) fn begin(sim: &Simulation) {
+    with_kept(|kept| *kept = Kept { scenario: identity(sim.scenario()), ..NOTHING });
+    all(sim);
+}
+
+/// A scenario in one line: the name of a built-in one; of any other its sum too, since steps are never to be played in
+/// another world.
+fn identity(scenario: &Scenario) -> String {
+    if Scenario::built_in(&scenario.name).as_ref() == Some(scenario) {
+        return scenario.name.clone();
+    }
+    let mut digest = Digest::default();
+    digest.bytes(write_scenario_file(scenario).as_bytes());
+    [scenario.name.as_str(), " ", &state_words(digest.value())].concat()
 }
 
 /// The newest command of the journal has been carried out.
@@ -49,6 +68,16 @@ pub(super) fn add(sim: &Simulation) {
     });
 }
 
+/// The world is another one: so many commands led to it.
+pub(super) fn all(sim: &Simulation) {
+    let mut journal = String::new();
+    for entry in sim.journal() {
+        journal.push_str(&entry.to_string());
+        journal.push('\n');
+    }
+    with_kept(|kept| (kept.journal, kept.now) = (journal, sim.instant()));
+}
+
 /// So far all went well.
 pub(super) fn reached(sim: &Simulation) {
     with_kept(|kept| kept.now = sim.instant());
@@ -58,16 +87,27 @@ pub(super) fn reached(sim: &Simulation) {
 pub fn kept_steps() -> (String, bool) {
     let mut text = String::new();
     let mut journal = String::new();
-    with_kept(|kept| {
-        let Instant { at, commands, nth } = kept.now;
-        text =
-            [kept.scenario.as_str(), "\n", &at.0.to_string(), " ", &commands.to_string(), " ", &nth.to_string(), "\n"]
-                .concat();
-        text.push_str(&kept.journal);
-        journal = kept.journal.clone();
-    });
+    with_kept(|kept| (text, journal) = (as_text(kept), kept.journal.clone()));
     let is_kept = platform::save(STORED, &text);
+    if is_kept {
+        platform::forget_for_tab(TAB);
+    }
     (journal, is_kept)
+}
+
+fn as_text(kept: &Kept) -> String {
+    let Instant { at, commands, nth } = kept.now;
+    let (at, commands, nth) = (at.0.to_string(), commands.to_string(), nth.to_string());
+    [kept.scenario.as_str(), "\n", &at, " ", &commands, " ", &nth, "\n", &kept.journal].concat()
+}
+
+/// Keeps what was done in this tab, where anything was.
+fn keep_for_tab() {
+    with_kept(|kept| {
+        if !kept.journal.is_empty() {
+            platform::save_for_tab(TAB, &as_text(kept));
+        }
+    });
 }
 
 /// A stored text, taken apart: the scenario, how far it had run, and what was done.
@@ -81,26 +121,61 @@ fn read(text: &str) -> Option<(&str, Instant, Vec<JournalEntry>)> {
     Some((scenario, now, read_journal(journal).ok()?))
 }
 
+/// Plays stored steps again, where they belong to this scenario. Returns how many they were.
+fn play_again(core: &mut Core, text: &str) -> Option<usize> {
+    let (scenario, now, entries) = read(text)?;
+    if scenario != identity(core.sim().scenario()) {
+        return None;
+    }
+    let n = entries.len();
+    core.history = History::of(core.sim().scenario().clone(), entries.into_iter().map(Rc::new).collect(), now);
+    while core.history.redo().is_some() {
+        add(core.sim());
+        reached(core.sim());
+    }
+    core.history.seek(now);
+    Some(n)
+}
+
 impl Session {
+    /// Keeps the steps over a reload, and offers those from before the last one.
+    pub fn keep_over_reloads(self) {
+        let text = platform::load_for_tab(TAB);
+        let name = self.with_core(|core| identity(core.sim().scenario())).unwrap_or_default();
+        let found =
+            text.as_deref().and_then(read).filter(|(scenario, _, steps)| *scenario == name && !steps.is_empty());
+        if let Some((_, now, steps)) = found {
+            let n = crate::atoms::plural(steps.len(), "step", "steps");
+            let until = crate::atoms::clock(now.at.0);
+            self.past.offer.put(Some([n.as_str(), ", up to ", until.as_str()].concat()));
+        }
+        platform::on_leave(keep_for_tab);
+    }
+
+    /// Plays again what was done before the page was reloaded.
+    pub fn take_offer(self) {
+        self.past.offer.put(None);
+        if let Some(text) = platform::load_for_tab(TAB) {
+            self.play_kept(&text);
+        }
+    }
+
+    /// What was done before the page was reloaded is not wanted any more.
+    pub fn drop_offer(self) {
+        self.past.offer.put(None);
+        platform::forget_for_tab(TAB);
+    }
+
     /// Plays again what had been done when the page was stopped by a mistake of its own.
     pub fn restore(self) {
         let Some(text) = platform::load(STORED) else { return };
         // Before it is played again: should that fail too, what is kept then is shorter by the step that failed.
         platform::forget(STORED);
-        let steps = self.with_core(|core| {
-            let (scenario, now, entries) = read(&text)?;
-            if scenario != core.sim.scenario().name {
-                return None;
-            }
-            for (index, entry) in entries.iter().enumerate() {
-                core.sim.run_to(Instant::before(index, entry), usize::MAX);
-                core.sim.dispatch(entry.command.clone());
-                add(&core.sim);
-                reached(&core.sim);
-            }
-            core.sim.run_to(now, usize::MAX);
-            Some(entries.len())
-        });
+        self.play_kept(&text);
+    }
+
+    fn play_kept(self, text: &str) {
+        let steps = self.with_core(|core| play_again(core, text));
         self.refresh();
         let words = match steps.flatten() {
             Some(n) => {

@@ -1,5 +1,6 @@
 //! The one owner of the simulation. Signals hold views of it; the only way to change it is a command.
 
+mod branches;
 mod commands;
 mod details;
 mod edit;
@@ -8,23 +9,38 @@ mod lights;
 mod look;
 mod moves;
 mod play;
+mod seek;
+mod share;
 mod show;
 mod state;
+mod steps;
+mod stops;
+mod timeline;
+mod why;
 
 pub use keep::kept_steps;
+pub use share::Export;
 pub use show::PAGE;
 pub use state::{
-    Base, Board, Curve, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Part, PodEntry, Toast, Tone,
-    Transport,
+    Base, Board, BranchRow, Editor, Focus, InspectTab, LoopEntry, LoopsView, NodeEntry, Other, Part, Past, PodEntry,
+    StepRow, Toast, Tone, Transport,
 };
+pub use steps::StepBy;
+pub use stops::Stop;
+pub use timeline::Lanes;
+pub use why::{Chain, Origin};
 
 use leptos::prelude::*;
 use loopscope_engine::api::{ObjectKey, Uid};
+use loopscope_engine::history::{BranchId, History};
+use loopscope_engine::sim::Seq;
 use loopscope_engine::view::{self, PodRow};
-use loopscope_engine::world::{Scenario, Simulation};
+use loopscope_engine::world::{Goal, Instant, Scenario, Simulation};
 
 use crate::platform::{Raf, set_view, view_is_simple, wall_ms};
+use branches::Beside;
 use lights::Lights;
+use seek::Seeking;
 use show::Registry;
 
 use crate::ui::State;
@@ -74,10 +90,22 @@ fn first_speed() -> usize {
 
 /// What no view may see: the model, and what is remembered between two frames.
 struct Core {
-    sim: Simulation,
+    history: History,
+    seeking: Option<Seeking>,
+    /// What play stops at, the event up to which it was looked for, and the one at which it was found.
+    watch: Option<Goal>,
+    watched: Seq,
+    stopped: Option<Seq>,
+    /// The world that one left by following a link into its past.
+    later: Option<Simulation>,
+    beside: Option<Beside>,
+    /// The branch whose commands are listed.
+    steps_of: BranchId,
     registry: Registry,
     lights: Lights,
-    curve: Curve,
+    /// Wall time at which the timeline was last derived, and the virtual time that it showed.
+    timeline_at: f64,
+    cursor_seen: Option<u64>,
     /// Fraction of a virtual millisecond not yet played.
     carry: f64,
     /// Listed events that may be shown now without being too many to read.
@@ -105,6 +133,12 @@ struct Core {
     switched: (String, f64),
 }
 
+impl Core {
+    fn sim(&self) -> &Simulation {
+        self.history.simulation()
+    }
+}
+
 /// A handle to everything the page shows and can do.
 #[derive(Clone, Copy)]
 pub struct Session {
@@ -114,26 +148,42 @@ pub struct Session {
     /// The simple view is shown, not the workspace.
     pub is_simple: State<bool>,
     pub transport: Transport,
+    pub past: Past,
+    pub stops: State<Vec<Stop>>,
     pub board: Board,
     pub focus: Focus,
     pub editor: Editor,
     pub toasts: State<Vec<Toast>>,
     pub announcement: State<String>,
-    pub curve: State<Curve>,
+    pub lanes: Lanes,
 }
 
 impl Session {
     pub fn new(scenario: Scenario) -> Self {
-        let name = scenario.name.clone();
-        keep::begin(&name);
-        let sim = Simulation::new(scenario);
+        Self::of(History::new(scenario), None)
+    }
+
+    /// A world that has come somewhere already, and what of it to look at.
+    pub fn of(history: History, selected: Option<ObjectKey>) -> Self {
+        let sim = history.simulation();
+        let name = sim.scenario().name.clone();
+        keep::begin(sim);
         let text = sim.manifest().to_owned();
-        let selected = view::first_key(&sim);
+        let selected = selected.or_else(|| view::first_key(sim));
+        let is_started = history.simulation().instant() != Instant::default();
         let core = Core {
-            sim,
+            history,
+            seeking: None,
+            watch: None,
+            watched: Seq(0),
+            stopped: None,
+            later: None,
+            beside: None,
+            steps_of: BranchId(0),
             registry: Registry::default(),
             lights: Lights::default(),
-            curve: Curve::default(),
+            timeline_at: f64::MIN,
+            cursor_seen: None,
             carry: 0.0,
             credit: 0.0,
             last_wall: None,
@@ -157,14 +207,17 @@ impl Session {
             scenario: StoredValue::new(name),
             is_simple: State::new(view_is_simple()),
             transport: Transport::new(),
+            past: Past::new(),
+            stops: State::new(Vec::new()),
             board: Board::new(),
             focus: Focus::new(selected),
             editor: Editor::new(text),
             toasts: State::new(Vec::new()),
             announcement: State::new(String::new()),
-            curve: State::new(Curve::default()),
+            lanes: Lanes::new(),
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
+        session.transport.started.put(is_started);
         session.refresh();
         session
     }
@@ -174,6 +227,7 @@ impl Session {
         self.with_core(|core| {
             core.show(self, wall_ms());
             core.show_details(self, wall_ms(), true);
+            core.show_timeline(self, wall_ms(), true);
         });
     }
 
@@ -198,12 +252,12 @@ impl Session {
 
     /// One pod of a crowd, in words.
     pub fn pod(self, uid: Uid) -> Option<PodRow> {
-        self.with_core(|core| view::pod_row(&core.sim, uid)).flatten()
+        self.with_core(|core| view::pod_row(core.sim(), uid)).flatten()
     }
 
     /// The pod of this name, if it is a pod and still there.
     pub fn uid(self, key: &ObjectKey) -> Option<Uid> {
-        self.with_core(|core| core.sim.api().objects().pod(key).map(|pod| pod.metadata.uid)).flatten()
+        self.with_core(|core| core.sim().api().objects().pod(key).map(|pod| pod.metadata.uid)).flatten()
     }
 
     /// Brings a part of the workspace to the front wherever it may be hidden.

@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 use loopscope_engine::sim::{Millis, Time};
 use loopscope_engine::view;
+use loopscope_engine::world::{Goal, Ran};
 
 use super::{Core, EVEN, LoopsView, Pace, READABLE, READABLE_STEPS, SPEEDS, Session, Tone};
 use crate::platform::{choose, wall_ms};
@@ -10,15 +11,18 @@ const BUDGET_MS: f64 = 4.0;
 /// Events between two looks at the clock.
 const CHUNK: usize = 32;
 /// So much virtual time is searched for the next event or change.
-const PATIENCE: Millis = Millis(900_000);
+pub(super) const PATIENCE: Millis = Millis(900_000);
 /// A phase of the simple view's loop that is worth a longer look stays for the time of so many events.
 const LINGER: f64 = 19.0;
 /// What is said when that much time passed for nothing.
-const NOTHING: &str = "15 min went by and nothing changed";
+const NOTHING: &str = "15 min went by: ";
 /// A step that leaves out less than this is not worth a word.
 const LEAP: Millis = Millis(1_000);
-const NO_CHANGE: &str = "nothing changed but heartbeats";
-const NO_ACT: &str = "no loop acted";
+pub(super) const NO_CHANGE: &str = "nothing changed but heartbeats";
+pub(super) const NO_ACT: &str = "no loop acted";
+pub(super) const NO_STEP: &str = "this loop took no step";
+/// So much longer an even step stays that left out more, in wall ms.
+const LEAP_STAYS_MS: f64 = 2_000.0;
 /// The factor is measured over this much wall time.
 const MEASURE_MS: f64 = 500.0;
 /// While playing, what is followed changes at most this often, in wall ms.
@@ -53,14 +57,14 @@ impl Core {
         let due = passed * factor + self.carry;
         let whole = due.floor();
         self.carry = due - whole;
-        let until = Time(self.sim.now().0 + whole as u64);
+        let until = Time(self.sim().now().0 + whole as u64);
         if let Pace::Readable(per_second) = pace {
             self.credit = (self.credit + passed * per_second / 1000.0).min(1.0);
             self.advance_readably(until, linger);
             return Went::Well;
         }
         let began = wall_ms();
-        while !self.sim.run_until(until, CHUNK) {
+        while self.run(until, CHUNK) == Ran::OnTheWay {
             if wall_ms() - began > BUDGET_MS {
                 return Went::Behind;
             }
@@ -70,14 +74,22 @@ impl Core {
 
     fn even_step(&mut self, to_act: bool) -> Went {
         self.waited = 0.0;
-        let from = self.sim.now();
-        let happened = if to_act { self.sim.step_to_act(PATIENCE) } else { self.sim.step(PATIENCE) };
-        if happened { Went::Leapt(leap(from, self.sim.now(), to_act)) } else { Went::Nowhere }
+        let from = self.sim().now();
+        let happened = self.step_to(if to_act { &Goal::Act } else { &Goal::Event });
+        if !happened {
+            return Went::Nowhere;
+        }
+        let leap = leap(from, self.sim().now(), if to_act { NO_ACT } else { NO_CHANGE });
+        if !leap.is_empty() {
+            // Time that was left out is said, and there has to be time to read it.
+            self.waited = -LEAP_STAYS_MS;
+        }
+        Went::Leapt(leap)
     }
 
     /// Virtual time per real time, once enough of it went by to tell.
     fn measure(&mut self, wall: f64) -> Option<f64> {
-        let now = self.sim.now().0;
+        let now = self.sim().now().0;
         let (since, from) = *self.measured.get_or_insert((wall, now));
         if wall - since < MEASURE_MS {
             return None;
@@ -92,12 +104,12 @@ impl Core {
         if !session.transport.follow.get_untracked() || (playing && wall - since < FOLLOW_EVERY_MS) {
             return;
         }
-        let Some((seq, of, key)) = view::newest_act(&self.sim).filter(|(seq, ..)| *seq != last) else { return };
+        let Some((seq, of, key)) = view::newest_act(self.sim()).filter(|(seq, ..)| *seq != last) else { return };
         self.followed = (seq, wall);
         session.board.open_loop.put(Some(of));
-        if self.sim.api().objects().get(&key).is_some() {
+        if self.sim().api().objects().get(&key).is_some() {
             session.focus.selected.put(Some(key));
-            session.focus.event.put(None);
+            session.focus.chain.put(None);
         }
     }
 
@@ -105,13 +117,13 @@ impl Core {
     /// phase of the shown loop that tells of a difference counts for many events.
     fn advance_readably(&mut self, until: Time, linger: bool) {
         while self.credit > 0.0 {
-            let before = self.sim.trace().visible_count();
-            let phase = linger.then(|| view::telling_seq(&self.sim));
-            if self.sim.run_until(until, 1) {
+            let before = self.sim().trace().visible_count();
+            let phase = linger.then(|| view::telling_seq(self.sim()));
+            if self.run(until, 1) != Ran::OnTheWay {
                 return;
             }
-            self.credit -= (self.sim.trace().visible_count() - before) as f64;
-            if phase.is_some_and(|phase| view::telling_seq(&self.sim) > phase) {
+            self.credit -= (self.sim().trace().visible_count() - before) as f64;
+            if phase.is_some_and(|phase| view::telling_seq(self.sim()) > phase) {
                 self.credit -= LINGER;
             }
         }
@@ -130,6 +142,9 @@ impl Session {
 
     /// One animation frame; says whether another is wanted.
     pub(super) fn tick(self, wall: f64) -> bool {
+        if self.is_seeking() {
+            return self.go_on();
+        }
         if self.transport.playing.try_get_untracked() != Some(true) {
             return false;
         }
@@ -145,13 +160,15 @@ impl Session {
             }
             core.show(self, wall);
             core.show_details(self, wall, false);
+            core.show_timeline(self, wall, false);
             core.announce_later(self);
             went
         });
         if let Some(Went::Nowhere) = went {
             self.pause();
-            self.toast(NOTHING, Tone::Notice);
+            self.toast([NOTHING, NO_CHANGE].concat(), Tone::Notice);
         }
+        self.stop_if_met();
         went.is_some()
     }
 
@@ -162,11 +179,19 @@ impl Session {
         self.transport.started.put(true);
         self.transport.playing.set(true);
         self.transport.leap.put(String::new());
-        self.with_core(|core| (core.last_wall, core.measured, core.waited) = (None, None, f64::MAX));
+        self.with_core(|core| {
+            (core.last_wall, core.measured, core.waited) = (None, None, f64::MAX);
+            core.watched = core.sim().trace().last_seq();
+        });
+        self.start_frames();
+    }
+
+    pub(super) fn start_frames(self) {
         self.raf.with_value(|raf| raf.iter().for_each(|raf| raf.start()));
     }
 
     pub fn pause(self) {
+        self.stop_seeking();
         if !self.transport.playing.get_untracked() {
             return;
         }
@@ -181,46 +206,43 @@ impl Session {
     }
 
     /// Shows everything as it is, and says it.
-    fn settle(self) {
+    pub(super) fn settle(self) {
         self.refresh();
         self.with_core(|core| core.announce(self));
     }
 
     /// Pauses and moves on by `step`, which says whether anything happened.
-    fn step_with(self, to_act: bool, step: impl FnOnce(&mut Core) -> bool) {
+    pub(super) fn step_with(self, idle: &'static str, step: impl FnOnce(&mut Core) -> bool) {
         self.pause();
-        self.move_with(to_act, step);
+        self.move_with(idle, step);
         self.settle();
+        self.stop_if_met();
     }
 
-    fn move_with(self, to_act: bool, step: impl FnOnce(&mut Core) -> bool) {
+    fn move_with(self, idle: &'static str, step: impl FnOnce(&mut Core) -> bool) {
+        self.stop_seeking();
         self.transport.started.put(true);
         let happened = self.with_core(|core| {
-            let from = core.sim.now();
+            let from = core.sim().now();
             let happened = step(core);
-            self.transport.leap.put(leap(from, core.sim.now(), to_act));
+            self.transport.leap.put(leap(from, core.sim().now(), idle));
             happened
         });
         if happened == Some(false) {
-            self.toast(NOTHING, Tone::Notice);
+            self.toast([NOTHING, idle].concat(), Tone::Notice);
         }
-    }
-
-    /// To the next event.
-    pub fn step(self) {
-        self.step_with(false, |core| core.sim.step(PATIENCE));
-    }
-
-    /// To the next request of a loop.
-    pub fn step_to_act(self) {
-        self.step_with(true, |core| core.sim.step_to_act(PATIENCE));
     }
 
     /// To the next change of any object, however long that takes. Playing goes on.
     pub fn skip(self) {
         let was_playing = self.transport.playing.get_untracked();
-        self.move_with(false, |core| core.sim.skip_to_change(PATIENCE).is_some());
-        if was_playing { self.refresh() } else { self.settle() }
+        self.move_with(NO_CHANGE, |core| core.step_to(&Goal::Write));
+        if was_playing {
+            self.refresh()
+        } else {
+            self.settle()
+        }
+        self.stop_if_met();
     }
 
     pub fn set_speed(self, index: usize) {
@@ -236,10 +258,13 @@ impl Session {
         self.set_speed(if faster { now + 1 } else { now.saturating_sub(1) }.clamp(first, last));
     }
 
-    /// Between the real gaps and even steps.
+    /// Between the real gaps and even steps, each at the speed that it had.
     pub fn switch_even(self) {
-        let is_even = self.transport.speed.get_untracked() >= EVEN;
-        self.set_speed(if is_even { READABLE } else { READABLE_STEPS });
+        let now = self.transport.speed.get_untracked();
+        let first = if now >= EVEN { READABLE } else { READABLE_STEPS };
+        let other = self.transport.other_speed.get_untracked().filter(|other| (*other >= EVEN) != (now >= EVEN));
+        self.transport.other_speed.put(Some(now));
+        self.set_speed(other.unwrap_or(first));
     }
 
     /// Lets the selection follow the newest act, or leaves it alone.
@@ -260,16 +285,16 @@ impl Session {
 }
 
 /// `skipped 4 min 12 s: nothing changed but heartbeats`; nothing where hardly any time was left out.
-fn leap(from: Time, to: Time, to_act: bool) -> String {
+fn leap(from: Time, to: Time, idle: &str) -> String {
     let left_out = to.since(from);
     if left_out < LEAP {
         return String::new();
     }
-    ["skipped ", duration(left_out.0).as_str(), ": ", if to_act { NO_ACT } else { NO_CHANGE }].concat()
+    ["skipped ", duration(left_out.0).as_str(), ": ", idle].concat()
 }
 
 /// `3.2 s`, `45 s`, `4 min 12 s`
-fn duration(ms: u64) -> String {
+pub(super) fn duration(ms: u64) -> String {
     let (minutes, seconds) = (ms / 60_000, ms / 1_000 % 60);
     let mut text = String::new();
     if minutes > 0 {

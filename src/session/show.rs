@@ -12,7 +12,7 @@ use crate::ui::SharedState;
 const ACTIVE_MS: u64 = 20_000;
 /// So many rows are shown even where fewer are active, so that the page does not jump.
 const LEAST_LOOPS: usize = 6;
-/// When time runs faster than real, the loops, the sentence of now and the curve are shown at most this often, in wall ms.
+/// When time runs faster than real, the loops and the sentence of now are shown at most this often, in wall ms.
 const LOOPS_EVERY_MS: f64 = 200.0;
 /// So many rows the table of a crowd has at a time, and how often they change while playing, in wall ms.
 pub const PAGE: usize = 100;
@@ -136,28 +136,28 @@ impl Registry {
 impl Core {
     /// Derives what is shown, and touches only what differs from what is on the page.
     pub fn show(&mut self, session: Session, wall: f64) {
-        keep::reached(&self.sim);
+        keep::reached(self.sim());
+        self.show_past(session);
         let playing = session.transport.playing.get_untracked();
         let board = &session.board;
-        let now_ms = self.sim.now().0;
-        let summary = view::summary(&self.sim);
+        let now_ms = self.sim().now().0;
+        let summary = view::summary(self.sim());
         session.transport.now_ms.put(now_ms);
-        session.transport.seq.put(self.sim.trace().last().map_or(0, |event| event.seq.0));
-        self.curve.add(now_ms, &summary);
+        session.transport.seq.put(self.sim().trace().visible_count());
         board.summary.put(summary);
         if !(playing && session.is_fast()) || wall - self.loops_at >= LOOPS_EVERY_MS {
             self.loops_at = wall;
-            board.now.put(view::now_line(&self.sim));
-            board.store.put(view::store(&self.sim));
-            session.curve.put(self.curve.clone());
-            self.show_loops(board, view::loop_rows(&self.sim), now_ms, wall, playing);
+            board.now.put(view::now_line(self.sim()));
+            board.store.put(view::store(self.sim()));
+            board.outlook.put(view::outlook(self.sim()));
+            self.show_loops(board, view::loop_rows(self.sim()), now_ms, wall, playing);
             if board.loops_view.get_untracked() == LoopsView::Picture {
-                board.picture.put(view::picture(&self.sim));
+                board.picture.put(view::picture(self.sim()));
             }
         }
         self.follow(session, wall, playing);
         if session.is_simple.get_untracked() {
-            let simple = session.focus.selected.with_untracked(|key| view::simple(&self.sim, key.as_ref()));
+            let simple = session.focus.selected.with_untracked(|key| view::simple(self.sim(), key.as_ref()));
             board.code_lit.put(self.lights.of_code(&simple, wall, playing));
             board.simple.put(simple);
         }
@@ -165,13 +165,14 @@ impl Core {
         if !playing || wall >= self.map_due {
             let began = wall_ms();
             self.show_map(session, wall, playing);
+            self.show_beside(session, wall, playing);
             self.map_due = wall + REST * (wall_ms() - began);
         }
     }
 
     fn show_map(&mut self, session: Session, wall: f64, playing: bool) {
         let board = &session.board;
-        let mut map = view::map(&self.sim, session.look());
+        let mut map = view::map(self.sim(), session.look());
         if map.is_crowd && board.table.get_untracked() {
             if playing && wall - self.page_at < PAGE_EVERY_MS {
                 return board.put_map_facts(&mut map);
@@ -180,10 +181,10 @@ impl Core {
             let list = session.listing();
             let mut page = board.page.get_untracked();
             let mut n_listed;
-            (map, n_listed) = view::listed(&self.sim, session.look(), &list, page * PAGE, PAGE);
+            (map, n_listed) = view::listed(self.sim(), session.look(), &list, page * PAGE, PAGE);
             if page * PAGE >= n_listed && page > 0 {
                 page = n_listed.saturating_sub(1) / PAGE;
-                (map, n_listed) = view::listed(&self.sim, session.look(), &list, page * PAGE, PAGE);
+                (map, n_listed) = view::listed(self.sim(), session.look(), &list, page * PAGE, PAGE);
             }
             board.page.put(page);
             board.n_listed.put(n_listed);

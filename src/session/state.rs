@@ -1,13 +1,14 @@
-use std::collections::VecDeque;
-
 use loopscope_engine::api::{ObjectKey, Uid};
+use loopscope_engine::history::BranchId;
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
-    CauseLink, Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine,
-    ObjectDiff, Picture, PodRow, SimpleView, StoreView, Summary,
+    Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, ObjectDiff,
+    Phrase, Picture, PodRow, SimpleView, StoreView, Summary,
 };
+use loopscope_engine::world::Sample as Step;
 
 use super::look::is_chosen;
+use super::why::{Chain, Origin};
 use crate::ui::{SharedState, State};
 
 /// A pod in a list: the list changes with membership, the row with the pod.
@@ -63,6 +64,8 @@ pub struct Transport {
     pub playing: State<bool>,
     /// Index into `SPEEDS`.
     pub speed: State<usize>,
+    /// What it was before the last change between real gaps and even steps.
+    pub other_speed: State<Option<usize>>,
     /// Something has been played or stepped since the page was opened.
     pub started: State<bool>,
     /// Virtual time per real time, in words: exact where it is fixed, else as it was of late.
@@ -71,6 +74,8 @@ pub struct Transport {
     pub leap: State<String>,
     /// Loop and object of the newest act are selected.
     pub follow: State<bool>,
+    /// The steps of all kinds and the stops are shown.
+    pub stops_open: State<bool>,
 }
 
 /// How the loops are shown.
@@ -102,6 +107,85 @@ impl LoopsView {
     }
 }
 
+/// A course of events, for the list of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchRow {
+    pub id: BranchId,
+    pub name: String,
+    /// Where it parted from which other one.
+    pub parted: Option<(String, u64)>,
+    /// How far it has been played, in ms of virtual time.
+    pub end_ms: u64,
+    pub n_steps: usize,
+    pub is_current: bool,
+}
+
+impl BranchRow {
+    /// `Branch A`; a name that a person gave as it is.
+    pub fn title(&self) -> String {
+        if self.name.len() > 2 { self.name.clone() } else { ["Branch ", self.name.as_str()].concat() }
+    }
+}
+
+/// Another branch at the time that is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Other {
+    pub title: String,
+    pub summary: Summary,
+    pub map: MapView,
+    /// From shortly before the two parted to what is shown, in ms of virtual time.
+    pub from_ms: u64,
+    pub to_ms: u64,
+    /// Want and is of both, the current branch first.
+    pub curves: [Vec<Step>; 2],
+}
+
+/// Something that a person did in the current branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepRow {
+    pub index: usize,
+    pub at_ms: u64,
+    pub words: Phrase,
+    /// It comes after the cursor.
+    pub is_to_come: bool,
+}
+
+/// Time beyond what is shown: what was, what is still to come, and what could have been.
+#[derive(Clone, Copy)]
+pub struct Past {
+    /// How far the current branch has been played, in ms of virtual time.
+    pub end_ms: State<u64>,
+    /// The current branch goes on beyond what is shown.
+    pub is_past: State<bool>,
+    /// On the way to another instant, so many hundredths of it.
+    pub seeking: State<Option<u64>>,
+    pub branches: State<Vec<BranchRow>>,
+    pub steps: State<Vec<StepRow>>,
+    /// The branch that is laid beside the current one, and what it has at the same time.
+    pub beside: State<Option<BranchId>>,
+    pub other: State<Option<Other>>,
+    /// What was done before the page was reloaded: `12 steps, up to 02:15.000`.
+    pub offer: State<Option<String>>,
+    /// A branch that has just begun because of an act in the past.
+    pub(super) forked: State<Option<String>>,
+}
+
+impl Past {
+    pub(super) fn new() -> Self {
+        Self {
+            end_ms: State::new(0),
+            is_past: State::new(false),
+            seeking: State::new(None),
+            branches: State::new(Vec::new()),
+            steps: State::new(Vec::new()),
+            beside: State::new(None),
+            other: State::new(None),
+            offer: State::new(None),
+            forked: State::new(None),
+        }
+    }
+}
+
 impl Transport {
     pub(super) fn new() -> Self {
         Self {
@@ -109,10 +193,12 @@ impl Transport {
             seq: State::new(0),
             playing: State::new(false),
             speed: State::new(super::first_speed()),
+            other_speed: State::new(None),
             started: State::new(false),
             factor: State::new(String::new()),
             leap: State::new(String::new()),
             follow: State::new(false),
+            stops_open: State::new(false),
         }
     }
 }
@@ -158,6 +244,8 @@ pub struct Board {
     /// The loop of the simple view, while that is shown, and which of its phases shine.
     pub simple: State<SimpleView>,
     pub code_lit: State<[bool; 3]>,
+    /// What one waits for while nothing seems to happen.
+    pub outlook: State<Option<String>>,
     /// Something has been deleted or broken on purpose, so that nobody needs to be told how.
     pub meddled: State<bool>,
 }
@@ -169,6 +257,7 @@ impl Board {
             want: 0,
             ready: 0,
             convergence: Convergence::Empty,
+            stuck: None,
             slots: Vec::new(),
             more_slots: 0,
         };
@@ -200,6 +289,7 @@ impl Board {
             rover: State::new(None),
             simple: State::new(SimpleView::default()),
             code_lit: State::new([false; 3]),
+            outlook: State::new(None),
             meddled: State::new(false),
         }
     }
@@ -222,10 +312,11 @@ pub enum Part {
     Inspect,
     Manifest,
     Events,
+    History,
 }
 
 impl Part {
-    pub const ALL: [Part; 5] = [Part::Map, Part::Loops, Part::Inspect, Part::Manifest, Part::Events];
+    pub const ALL: [Part; 6] = [Part::Map, Part::Loops, Part::Inspect, Part::Manifest, Part::Events, Part::History];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -234,6 +325,7 @@ impl Part {
             Part::Inspect => "Inspect",
             Part::Manifest => "Manifest",
             Part::Events => "Events",
+            Part::History => "History",
         }
     }
 }
@@ -267,8 +359,12 @@ pub struct Focus {
     pub base: State<Option<Base>>,
     /// The YAML of `base` as it is being changed.
     pub draft: Editor,
-    /// The event whose causes are shown, with them.
-    pub event: State<Option<(u64, Vec<CauseLink>)>>,
+    /// What is asked about in particular, with its causes; else those of the inspected object are shown.
+    pub chain: State<Option<Chain>>,
+    /// Where one was before following links of a chain.
+    pub origin: State<Option<Origin>>,
+    /// The link that was followed last.
+    pub followed: State<Option<u64>>,
     /// The newest events, oldest first.
     pub events: State<Vec<EventRow>>,
     pub part: State<Part>,
@@ -286,7 +382,9 @@ impl Focus {
             managed: State::new(false),
             base: State::new(None),
             draft: Editor::new(String::new()),
-            event: State::new(None),
+            chain: State::new(None),
+            origin: State::new(None),
+            followed: State::new(None),
             events: State::new(Vec::new()),
             part: State::new(Part::Map),
             pane: State::new(Part::Manifest),
@@ -296,7 +394,7 @@ impl Focus {
     /// Brings a part to the front wherever it may be hidden.
     pub fn open(&self, part: Part) {
         self.part.put(part);
-        if matches!(part, Part::Manifest | Part::Events) {
+        if matches!(part, Part::Manifest | Part::Events | Part::History) {
             self.pane.put(part);
         }
     }
@@ -342,33 +440,4 @@ pub struct Toast {
     pub id: u32,
     pub text: String,
     pub tone: Tone,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
-    pub at_ms: u64,
-    pub want: i32,
-    pub ready: i32,
-}
-
-/// Want and is over the last minutes: one sample for each change, and where the curve ends.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Curve {
-    pub samples: VecDeque<Sample>,
-    pub now_ms: u64,
-}
-
-impl Curve {
-    const MAX_SAMPLES: usize = 400;
-
-    pub(super) fn add(&mut self, at_ms: u64, summary: &Summary) {
-        let (want, ready) = (summary.want, summary.ready);
-        self.now_ms = at_ms;
-        if self.samples.back().is_none_or(|last| (last.want, last.ready) != (want, ready)) {
-            self.samples.push_back(Sample { at_ms, want, ready });
-            if self.samples.len() > Self::MAX_SAMPLES {
-                self.samples.pop_front();
-            }
-        }
-    }
 }

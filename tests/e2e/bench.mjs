@@ -82,6 +82,30 @@ try {
     ),
   );
   console.log(`memory at ${replicas} pods after ${seconds / 60} virtual minutes: ${mega(bytes)} MB of at most ${memory.most}`);
+  const hour = await fresh((page) =>
+    page.evaluate(() => {
+      const start = performance.now();
+      const hour = new globalThis.code.Hour();
+      const played = (performance.now() - start) / 1000;
+      const end = 3_600_000;
+      const seeks = (from, until, n) => {
+        const all = [];
+        for (let at = 0; at < n; at += 1) {
+          const began = performance.now();
+          hour.look_at(Math.round(from + ((until - from) * (2 * at + 1)) / (2 * n)));
+          all.push(performance.now() - began);
+        }
+        return all.sort((a, b) => a - b);
+      };
+      const held = globalThis.wasm.memory.buffer.byteLength;
+      return { played, held, checkpoints: hour.checkpoints(), any: seeks(0, end, 100), late: seeks(end - 60_000, end, 100) };
+    }),
+  );
+  const percent = (all, share) => all[Math.floor((all.length - 1) * share)].toFixed(1);
+  const row = (all) => `${percent(all, 0.5)} median, ${percent(all, 0.95)} of 95 in 100, ${percent(all, 1)} at worst`;
+  console.log(`an hour of 1000 pods: ${hour.played.toFixed(1)} s to play, ${hour.checkpoints} checkpoints, ${mega(hour.held)} MB of at most 150`);
+  console.log(`ms to any instant of it and its frame: ${row(hour.any)}; at most 100`);
+  console.log(`ms to an instant of its last minute: ${row(hour.late)}; at most 16`);
 } finally {
   await browser.close();
   await server.stop();

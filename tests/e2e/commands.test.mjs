@@ -15,7 +15,7 @@ labTest('a command is found by its words and run with Enter', async ({ page, lab
   assert.equal(await field.evaluate((it) => document.activeElement === it), true);
   assert.equal(await chosen(page), 'Play or pause');
   await page.keyboard.press('ArrowUp');
-  assert.equal(await chosen(page), 'Help', 'up from the first leads to the last');
+  assert.equal(await chosen(page), 'Kill node node-3', 'up from the first leads to the last');
   await page.keyboard.press('ArrowDown');
   assert.equal(await chosen(page), 'Play or pause');
   await page.keyboard.type('node ADD');
@@ -25,6 +25,33 @@ labTest('a command is found by its words and run with Enter', async ({ page, lab
   await page.keyboard.press('Enter');
   await palette(page).waitFor({ state: 'hidden' });
   await lab.skipUntil(async () => (await lab.node('node-4').count()) === 1);
+});
+
+labTest('what can be done to the selected object is found by its name', async ({ page, lab }) => {
+  const options = () => palette(page).getByRole('option').allInnerTexts();
+  const type = async (words) => {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(words);
+  };
+  await lab.converge();
+  await type('scale');
+  assert.deepEqual(await options(), ['Scale web to 4', 'Scale web to 2'], 'the first workload is selected');
+  await page.keyboard.type(' 5');
+  assert.deepEqual(await options(), ['Scale web to 5']);
+  await page.keyboard.press('Enter');
+  assert.deepEqual(await lab.readout(), { want: 5, ready: 3 });
+  await lab.converge();
+  const name = (await lab.podNames())[0];
+  await lab.pods().first().click();
+  await type('delete pod');
+  assert.deepEqual(await options(), [`Delete pod ${name}`]);
+  await page.keyboard.press('Enter');
+  await lab.message(new RegExp(`${name}.*deleted`)).waitFor();
+  await type('kill node-2');
+  await page.keyboard.press('Enter');
+  await lab.node('node-2').getByRole('button', { name: 'Restore node node-2' }).waitFor();
+  await type('node-2');
+  assert.ok((await options()).includes('Restore node node-2'), 'what it is now');
 });
 
 labTest('the palette opens from a text field, gives the focus back, and says when nothing fits', async ({ page, lab }) => {

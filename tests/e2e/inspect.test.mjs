@@ -114,7 +114,7 @@ labTest('a pod that is gone keeps its last state and leads to what replaced it',
   const [name, ...others] = await lab.podNames();
   await lab.pods().first().click();
   await lab.button('Delete pod').click();
-  const gone = lab.inspector().getByText(/^Gone for \d+ s\. This is its last state\.$/);
+  const gone = lab.inspector().getByText(/^Gone for \d+ s\. This is its last known state\.$/);
   await lab.skipUntil(async () => (await gone.count()) === 1);
   await lab.inspector().getByRole('heading', { name: `Pod ${name}` }).waitFor();
   assert.ok((await lab.inspector().getByRole('row').count()) > 3, 'its fields are still there');
@@ -136,7 +136,7 @@ labTest('a refused pod: the 403 is in the chain of causes', async ({ page, lab }
   await lab.skipUntil(async () => (await page.getByLabel('Inspect another object').locator('option').allInnerTexts()).some((it) => /^ReplicaSet crowd/.test(it)));
   const set = (await page.getByLabel('Inspect another object').locator('option').allInnerTexts()).find((it) => /^ReplicaSet crowd/.test(it));
   await page.getByLabel('Inspect another object').selectOption(set);
-  await lab.skipUntil(async () => (await lab.inspector().locator('.why').getByText(/^403 pod:/).count()) > 0);
+  await lab.skipUntil(async () => (await lab.inspector().locator('.why').getByText(/: 403 pod:/).count()) > 0);
   const chain = await lab.inspector().locator('.why li').allInnerTexts();
   assert.match(chain.join('\n'), /403 pod: pods "crowd-\S+" is forbidden: (exceeded quota|status unknown for quota): small/);
 });

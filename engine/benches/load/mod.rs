@@ -1,5 +1,9 @@
 //! What every benchmark of the engine brings up: a Deployment on an empty cluster.
 
+#![allow(dead_code)]
+
+pub mod hour;
+
 use loopscope_engine::api::{Kind, Object};
 use loopscope_engine::sim::Millis;
 use loopscope_engine::world::{Command, Scenario, Simulation};
@@ -7,7 +11,7 @@ use loopscope_engine::world::{Command, Scenario, Simulation};
 /// Replicas and nodes.
 pub const SIZES: [(usize, usize); 4] = [(10, 3), (100, 5), (1_000, 50), (10_000, 500)];
 
-fn manifest(replicas: usize) -> String {
+pub fn manifest(replicas: usize) -> String {
     format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec:\n  replicas: {replicas}\n  selector: {{matchLabels: {{app: web}}}}\n  template:\n    metadata: {{labels: {{app: web}}}}\n    spec:\n      containers:\n      - {{name: app, image: 'app:v1', resources: {{requests: {{cpu: 100m}}}}}}\n"
     )

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    DaemonSet, DecodeError, Deployment, EndpointSlice, Field, Generic, Job, Kind, Lease, Name, Namespace, Node,
-    ObjectMeta, Pod, PodDisruptionBudget, PriorityClass, ReplicaSet, ResourceQuota, Service, StatefulSet, read_value,
-    write_value,
+    Condition, DaemonSet, DecodeError, Deployment, EndpointSlice, Field, Generic, Job, Kind, Lease, Name, Namespace,
+    Node, ObjectMeta, Pod, PodDisruptionBudget, PriorityClass, ReplicaSet, ResourceQuota, Service, StatefulSet,
+    read_value, write_value,
 };
 use crate::sim::Key;
 
@@ -185,6 +185,21 @@ impl Object {
     pub fn key(&self) -> ObjectKey {
         let meta = self.meta();
         ObjectKey::new(self.kind(), meta.namespace.clone(), meta.name.clone())
+    }
+
+    /// Its conditions; none for kinds that have none.
+    pub fn conditions(&self) -> &[Condition] {
+        match self {
+            Object::Deployment(it) => &it.status.conditions,
+            Object::ReplicaSet(it) => &it.status.conditions,
+            Object::StatefulSet(it) => &it.status.conditions,
+            Object::Job(it) => &it.status.conditions,
+            Object::Pod(it) => &it.status.conditions,
+            Object::Node(it) => &it.status.conditions,
+            Object::Namespace(it) => &it.status.conditions,
+            Object::PodDisruptionBudget(it) => &it.status.conditions,
+            _ => &[],
+        }
     }
 
     /// The object as the API writes it, with `apiVersion` and `kind`.

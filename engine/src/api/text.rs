@@ -14,6 +14,14 @@ impl Text {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The text where it is one of the program's own.
+    pub fn own(&self) -> Option<&'static str> {
+        match &self.0 {
+            Cow::Borrowed(text) => Some(text),
+            Cow::Owned(_) => None,
+        }
+    }
 }
 
 impl Deref for Text {

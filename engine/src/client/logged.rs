@@ -2,12 +2,16 @@
 
 use std::rc::Rc;
 
-use super::{Arg, Author, Facts, LoopIndex, Note, TurnPhase, What};
-use crate::api::{Kind, ObjectKey};
+use super::{Arg, Author, Changed, Facts, Field, LoopIndex, Note, TurnPhase, What};
+use crate::api::{Kind, ObjectKey, Text};
 use crate::apiserver::{ChangeKind, Effect, EventDraft};
 use crate::sim::{Log, LogReader, Logged, Millis};
 
 impl Logged for What {
+    fn may_begin(&self) -> bool {
+        matches!(self, What::Began | What::Commanded(_) | What::Ticked(_) | What::Resynced)
+    }
+
     fn write(&self, log: &mut Log) {
         match self {
             What::Began => log.number(0),
@@ -28,9 +32,10 @@ impl Logged for What {
                 log.number(facts.detail.is_some().into());
                 facts.detail.iter().for_each(|detail| detail.write(log));
             }
-            What::Wrote { author, key, method, subresource, effect, version } => {
-                numbers(log, [6, author.number(), *effect as u64, *version]);
+            What::Wrote { author, key, method, subresource, effect, version, changed } => {
+                numbers(log, [6, author.number(), *effect as u64, *version, changed.len() as u64]);
                 write_request(log, key, method, subresource);
+                changed.iter().for_each(|it| it.write(log));
             }
             What::Refused { author, key, method, subresource, code, message } => {
                 numbers(log, [7, author.number(), (*code).into()]);
@@ -79,9 +84,10 @@ impl Logged for What {
             6 => {
                 let author = Author::read(from);
                 let effect = pick(Effect::ALL, from);
-                let version = from.number();
+                let (version, n_changed) = (from.number(), from.number());
                 let (key, [method, subresource]) = read_request(from);
-                What::Wrote { author, key, method, subresource, effect, version }
+                let changed = (0..n_changed).map(|_| Changed::read(from)).collect();
+                What::Wrote { author, key, method, subresource, effect, version, changed }
             }
             7 => {
                 let (author, code) = (Author::read(from), from.number() as u16);
@@ -165,6 +171,47 @@ impl Logged for Arg {
     }
 }
 
+impl Logged for Changed {
+    fn write(&self, log: &mut Log) {
+        match &self.field {
+            Field::Condition(kind) => write_text(log, 0, kind),
+            Field::Reason(kind) => write_text(log, 2, kind),
+            Field::Container(name) => text(log, 4, name),
+            Field::Of(field) => {
+                log.number(5);
+                log.word(field);
+            }
+        }
+        self.from.write(log);
+        self.to.write(log);
+    }
+
+    fn read(from: &mut LogReader<'_>) -> Self {
+        let field = match from.number() {
+            tag @ (0 | 1) => Field::Condition(read_text(tag == 0, from)),
+            tag @ (2 | 3) => Field::Reason(read_text(tag == 2, from)),
+            4 => Field::Container(from.text().into()),
+            _ => Field::Of(from.word()),
+        };
+        Self { field, from: Arg::read(from), to: Arg::read(from) }
+    }
+}
+
+/// A tag, or the one after it for a text that is not the program's own.
+fn write_text(log: &mut Log, tag: u64, it: &Text) {
+    match it.own() {
+        Some(word) => {
+            log.number(tag);
+            log.word(word);
+        }
+        None => text(log, tag + 1, it),
+    }
+}
+
+fn read_text(is_own: bool, from: &mut LogReader<'_>) -> Text {
+    if is_own { from.word().into() } else { from.text().to_owned().into() }
+}
+
 fn text(log: &mut Log, tag: u64, text: &str) {
     log.number(tag);
     log.text(text);
@@ -213,6 +260,18 @@ mod tests {
     use super::*;
     use crate::note;
 
+    fn all_changed() -> Vec<Changed> {
+        let fields = [
+            Field::Condition("Ready".into()),
+            Field::Condition("Ready".to_string().into()),
+            Field::Reason("Ready".into()),
+            Field::Reason("Mine".to_string().into()),
+            Field::Container("app".into()),
+            Field::Of("status.replicas"),
+        ];
+        fields.into_iter().map(|field| Changed { field, from: Arg::Word(""), to: Arg::Int(-3) }).collect()
+    }
+
     fn all() -> Vec<What> {
         let key = ObjectKey::new(Kind::Pod, "default", "web-6d4cf56db6-4kx7m");
         let node = ObjectKey::node("node-1");
@@ -228,7 +287,8 @@ mod tests {
         }
         for effect in Effect::ALL {
             let (key, method, subresource) = (key.clone(), "PUT", "status");
-            all.push(What::Wrote { author: Author::Loop(at), key, method, subresource, effect, version: 1 });
+            let changed = all_changed();
+            all.push(What::Wrote { author: Author::Loop(at), key, method, subresource, effect, version: 1, changed });
         }
         let (author, method, subresource, message) = (Author::You, "POST", "", "no".to_string());
         all.push(What::Refused { author, key: key.clone(), method, subresource, code: 422, message });

@@ -2,17 +2,21 @@
 //!
 //! Mirrors `client-go` v1.36 (`tools/cache`, `util/workqueue`) and `pkg/controller` (expectations).
 
+mod changed;
 mod expectations;
 mod limiter;
 mod logged;
+mod mark;
 mod note;
 mod queue;
 mod reconciler;
 mod record;
 mod runtime;
 
+pub use changed::*;
 pub use expectations::*;
 pub use limiter::*;
+pub use mark::*;
 pub use note::*;
 pub use queue::*;
 pub use reconciler::*;

@@ -53,6 +53,12 @@ impl From<&ObjectKey> for Arg {
     }
 }
 
+impl From<&Text> for Arg {
+    fn from(value: &Text) -> Self {
+        value.own().map_or_else(|| Self::Text(value.as_str().into()), Self::Word)
+    }
+}
+
 impl From<&'static str> for Arg {
     fn from(value: &'static str) -> Self {
         Self::Word(value)

@@ -118,6 +118,14 @@ impl WorkQueue {
         Millis(delay).max(self.retries.take(now, Self::RETRY_INTERVAL, Self::RETRY_BURST))
     }
 
+    /// How long a key waits that asks for another turn of its own accord: that is no failure, so only the overall limit
+    /// ever makes it longer.
+    pub fn rate_limited(&mut self, key: &ObjectKey, backoff: (Millis, Millis), now: Time) -> Millis {
+        let delay = self.backoff(key, backoff, now);
+        self.forget(key);
+        delay
+    }
+
     pub fn forget(&mut self, key: &ObjectKey) {
         if !self.failures.is_empty() {
             self.failures.remove(key);
@@ -213,6 +221,20 @@ mod tests {
             (0..103).map(|n| queue.backoff(&key(&n.to_string()), WorkQueue::BACKOFF, Time(0)).0).collect();
         assert_eq!(waits[..100], [5; 100]);
         assert_eq!(waits[100..], [100, 200, 300]);
+    }
+
+    #[test]
+    fn a_key_that_asks_again_and_again_gets_ten_turns_a_second() {
+        let mut queue = WorkQueue::default();
+        let mut now = Time(0);
+        let mut due = || {
+            now = now + queue.rate_limited(&key("a"), WorkQueue::BACKOFF, now);
+            now.0
+        };
+        let turns: Vec<u64> = (0..400).map(|_| due()).collect();
+        assert_eq!(turns[..3], [5, 10, 15]);
+        assert_eq!(turns[399] - turns[389], 1_000);
+        assert_eq!(queue.failures(&key("a")), 0);
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub type Outcome = Result<Option<Answer>, ApiError>;
 pub enum Next {
     AwaitChange,
     After(Millis),
+    /// As soon as the queue's rate limits let it, although nothing failed (`AddRateLimited`).
+    RateLimited,
 }
 
 /// What a turn does next. Between two steps virtual time passes and other loops run.

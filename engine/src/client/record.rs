@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use super::{Facts, Note};
+use super::{Changed, Facts, Note};
 use crate::api::{Name, ObjectKey};
 use crate::apiserver::{ChangeKind, Effect, EventDraft};
 use crate::sim::Millis;
@@ -47,6 +47,7 @@ pub enum What {
         subresource: &'static str,
         effect: Effect,
         version: u64,
+        changed: Vec<Changed>,
     },
     /// The API server refused a request.
     Refused {

@@ -60,7 +60,7 @@ impl Script {
     pub fn look_again(&mut self, after: Millis) {
         self.next = match self.next {
             Next::After(known) => Next::After(known.min(after)),
-            Next::AwaitChange => Next::After(after),
+            _ => Next::After(after),
         };
     }
 

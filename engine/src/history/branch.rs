@@ -1,7 +1,7 @@
 use std::rc::Rc;
 
 use super::checkpoints::Checkpoints;
-use crate::world::{Instant, JournalEntry};
+use crate::world::{Instant, JournalEntry, Record, Simulation};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BranchId(pub u32);
@@ -21,11 +21,43 @@ pub struct Branch {
     /// How far it has been played.
     pub end: Instant,
     pub(super) checkpoints: Checkpoints,
+    pub(super) record: Record,
+    /// Up to where the record goes. What was planned when the branch began may lie further.
+    pub(super) recorded: Instant,
 }
 
 impl Branch {
     pub(super) fn new(id: BranchId, name: String, parent: Option<(BranchId, Instant)>) -> Self {
-        Self { id, name, parent, steps: Vec::new(), end: Instant::default(), checkpoints: Checkpoints::default() }
+        Self {
+            id,
+            name,
+            parent,
+            steps: Vec::new(),
+            end: Instant::default(),
+            checkpoints: Checkpoints::default(),
+            record: Record::default(),
+            recorded: Instant::default(),
+        }
+    }
+
+    /// Takes over what the simulation has taken down, where that goes further.
+    pub(super) fn note(&mut self, live: &Simulation) {
+        let at = live.instant();
+        self.end = self.end.max(at);
+        if at >= self.recorded {
+            (self.record, self.recorded) = (live.recorded().clone(), at);
+        }
+        self.checkpoints.add_if_due(live);
+    }
+
+    /// What a timeline shows of all of it, also of what lies after the cursor, as far as it has been played.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Up to where the record goes.
+    pub fn recorded(&self) -> Instant {
+        self.recorded
     }
 
     pub fn steps(&self) -> &[Rc<JournalEntry>] {

@@ -1,16 +1,16 @@
 use std::rc::Rc;
 
-use crate::sim::Millis;
+use crate::sim::{Millis, Seq};
 use crate::world::{Instant, Simulation};
 
 /// Trace events between two checkpoints of late: what replaying them costs is what showing an instant costs.
-pub const SPACING: u64 = 2_000;
+pub const SPACING: u64 = 1_500;
 /// The same further back.
-pub const OLD_SPACING: u64 = 14_000;
+pub const OLD_SPACING: u64 = 20_000;
 /// How far back checkpoints lie close, in virtual time.
 pub const RECENT: Millis = Millis(60_000);
 /// Checkpoints of a branch. Where there would be more, the closest go, and instants take longer to show.
-pub const MOST: usize = 48;
+pub const MOST: usize = 28;
 /// Of a branch that is not the current one.
 const MOST_AT_REST: usize = 8;
 
@@ -76,8 +76,24 @@ impl Checkpoints {
         self.all.iter().rev().find(|it| it.instant() <= at).map(|it| &**it)
     }
 
+    /// The last one in which an event is yet to come; the first one for what happened before all of them.
+    pub fn before_event(&self, seq: Seq) -> Option<&Simulation> {
+        let found = self.all.iter().rev().find(|it| it.trace().last_seq() < seq);
+        found.or(self.all.first()).map(|it| &**it)
+    }
+
     pub fn strictly_before(&self, at: Instant) -> Option<&Simulation> {
         self.all.iter().rev().find(|it| it.instant() < at).map(|it| &**it)
+    }
+
+    /// The first in which an event is kept.
+    pub fn keeping(&self, seq: Seq) -> Option<&Simulation> {
+        let from = self.all.partition_point(|it| it.trace().last_seq() < seq);
+        self.all.get(from).map(|it| &**it).filter(|it| it.trace().get(seq).is_some())
+    }
+
+    pub fn newest_first(&self) -> impl Iterator<Item = &Simulation> {
+        self.all.iter().rev().map(|it| &**it)
     }
 
     pub fn addresses(&self) -> impl Iterator<Item = *const Simulation> {

@@ -9,8 +9,8 @@ mod replay;
 
 use std::rc::Rc;
 
-use crate::sim::{Millis, Time};
-use crate::world::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Simulation};
+use crate::sim::{Millis, Seq, Time};
+use crate::world::{Command, Goal, Instant, JournalEntry, Outcome, Ran, Scenario, Simulation};
 pub use branch::{Branch, BranchId};
 pub use checkpoints::{MOST, OLD_SPACING, RECENT, SPACING};
 pub use replay::Replay;
@@ -31,7 +31,18 @@ impl History {
         let live = Simulation::new(scenario);
         let mut first = Branch::new(BranchId(0), "A".into(), None);
         first.checkpoints.add(&live);
+        first.note(&live);
         Self { branches: vec![first], current: BranchId(0), next: 1, live }
+    }
+
+    /// A run that is known already: all its commands, and how far it went. The cursor is at its beginning.
+    pub fn of(scenario: Scenario, steps: Vec<Rc<JournalEntry>>, end: Instant) -> Self {
+        let mut history = Self::new(scenario);
+        for branch in &mut history.branches {
+            branch.steps = steps.clone();
+            branch.end = branch.end.max(end);
+        }
+        history
     }
 
     /// The world at the cursor.
@@ -77,18 +88,49 @@ impl History {
     /// Runs to a time, through the branch's own commands, or until so much has happened. Returns whether the time was
     /// reached.
     pub fn run_until(&mut self, until: Time, max_events: usize) -> bool {
+        self.run_to(Instant::end_of(until), max_events, &mut Vec::new())
+    }
+
+    /// Runs to an instant, as [`History::run_until`] does. Adds the commands that were refused on the way, each with its
+    /// index.
+    pub fn run_to(&mut self, to: Instant, max_events: usize, refused: &mut Vec<(usize, Outcome)>) -> bool {
         let mut left = max_events;
         while left > 0 {
-            let bound = Instant::end_of(until);
             let chunk = left.min(CHUNK);
             left -= chunk;
-            let is_there = self.live.run_to(self.stop_before(bound), chunk) && !self.take_pending(bound);
+            let mut is_there = self.live.run_to(self.stop_before(to), chunk);
+            if is_there && let Some(outcome) = self.take_pending(to) {
+                is_there = false;
+                if !outcome.is_ok() {
+                    refused.push((self.live.journal().len() - 1, outcome));
+                }
+            }
             self.note();
             if is_there {
                 return true;
             }
         }
         false
+    }
+
+    /// As [`History::run_until`], but stops where a goal is met. What was recorded after an event counts as well.
+    pub fn run_watching(&mut self, until: Time, max_events: usize, goal: &Goal, after: Seq) -> Ran {
+        let bound = Instant::end_of(until);
+        let (mut left, mut seen) = (max_events, after);
+        while left > 0 {
+            let chunk = left.min(CHUNK);
+            left -= chunk;
+            let mut ran = self.live.run_watching(self.stop_before(bound), chunk, goal, seen);
+            seen = self.live.trace().last_seq();
+            if ran == Ran::There && self.take_pending(bound).is_some() {
+                ran = if self.live.first_met(goal, seen).is_some() { Ran::Met } else { Ran::OnTheWay };
+            }
+            self.note();
+            if ran != Ran::OnTheWay {
+                return ran;
+            }
+        }
+        Ran::OnTheWay
     }
 
     /// Runs until a goal is met or the branch's next command is carried out, for at most `within` of virtual time.
@@ -98,7 +140,7 @@ impl History {
         let stop = self.stop_before(bound);
         let is_met = self.live.step_to(goal, stop)
             // Nothing more happens before the command: the clock goes on to it.
-            || (stop != bound && self.live.run_to(stop, usize::MAX) && self.take_pending(bound));
+            || (stop != bound && self.live.run_to(stop, usize::MAX) && self.take_pending(bound).is_some());
         self.note();
         is_met
     }
@@ -110,20 +152,17 @@ impl History {
         next.map_or(bound, |it| Instant::before(index, it))
     }
 
-    fn take_pending(&mut self, bound: Instant) -> bool {
+    fn take_pending(&mut self, bound: Instant) -> Option<Outcome> {
         let index = self.live.journal().len();
-        let Some(step) = self.pending().first().filter(|it| bound.includes(index, it)) else { return false };
-        let command = step.command.clone();
-        self.live.dispatch(command);
-        true
+        let command = self.pending().first().filter(|it| bound.includes(index, it))?.command.clone();
+        Some(self.live.dispatch(command))
     }
 
     /// The cursor has moved forward.
     fn note(&mut self) {
         let Self { branches, current, live, .. } = self;
         let Some(branch) = branches.iter_mut().find(|it| it.id == *current) else { return };
-        branch.end = branch.end.max(live.instant());
-        branch.checkpoints.add_if_due(live);
+        branch.note(live);
     }
 
     /// Does what a person asked for. In the past that begins a branch.
@@ -153,6 +192,7 @@ impl History {
         let mut branch = Branch::new(id, branch::letters(id.0), Some((self.current, at)));
         branch.steps = steps;
         branch.end = at;
+        (branch.record, branch.recorded) = (self.live.recorded().clone(), at);
         if let Some(parent) = self.branch_mut(self.current) {
             branch.checkpoints = parent.checkpoints.up_to(at);
             parent.checkpoints.rest();
@@ -196,6 +236,17 @@ impl History {
         Some(Replay::new(from.clone(), &branch.steps, to))
     }
 
+    /// The way to just after a trace event of the current branch. Where the branch has no such event, the way to its
+    /// end.
+    pub fn way_to_event(&self, seq: Seq) -> Option<Replay> {
+        let branch = self.branch(self.current)?;
+        let checkpoint = branch.checkpoints.before_event(seq);
+        let here = self.live.trace().last_seq();
+        let is_ahead = here < seq && checkpoint.is_none_or(|it| it.trace().last_seq() <= here);
+        let from = if is_ahead { &self.live } else { checkpoint? };
+        Some(Replay::new(from.clone(), &branch.steps, Instant::end_of(branch.end.at)).until(seq))
+    }
+
     /// Puts the cursor where a replay has led. It may have been stopped on its way.
     pub fn arrive(&mut self, id: BranchId, replay: Replay) {
         if self.branch(id).is_some() {
@@ -233,6 +284,40 @@ impl History {
             before = start;
         }
         Instant::default()
+    }
+
+    /// The world at the cursor, or where that no longer keeps a past event, an earlier one of its branch that does.
+    pub fn keeping(&self, seq: Seq) -> &Simulation {
+        let is_kept = self.live.trace().get(seq).is_some();
+        let earlier = || self.branch(self.current)?.checkpoints.keeping(seq);
+        if is_kept { &self.live } else { earlier().unwrap_or(&self.live) }
+    }
+
+    /// The newest event of an earlier instant that meets a goal; where [`History::last_met`] would replay, this only looks
+    /// at what is kept, here and in checkpoints. Nothing where there is none.
+    pub fn last_event(&self, goal: &Goal) -> Option<Seq> {
+        let newest = |world: &Simulation, until: Seq| {
+            world.trace().events().rev().find(|it| it.seq <= until && goal.is_met(it)).map(|it| it.seq)
+        };
+        let mut until = self.live.earlier();
+        if let Some(found) = newest(&self.live, until) {
+            return Some(found);
+        }
+        let mut oldest = self.live.trace().oldest_seq();
+        for world in self.branch(self.current)?.checkpoints.newest_first() {
+            if oldest.0 <= 1 {
+                return None;
+            }
+            // One that keeps something older, without a gap between.
+            until = until.min(Seq(oldest.0 - 1));
+            if world.trace().last_seq() >= until && world.trace().oldest_seq() < oldest {
+                if let Some(found) = newest(world, until) {
+                    return Some(found);
+                }
+                oldest = world.trace().oldest_seq();
+            }
+        }
+        None
     }
 
     /// Back to just before the last command; the branch keeps it. Returns the command.

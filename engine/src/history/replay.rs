@@ -1,5 +1,6 @@
 use std::rc::Rc;
 
+use crate::sim::Seq;
 use crate::world::{Goal, Instant, JournalEntry, Simulation};
 
 /// A simulation on its way to an instant. It can be left and taken up again, so that a long way does not hold up a page.
@@ -8,15 +9,31 @@ pub struct Replay {
     /// The commands that are still to come, the last first.
     to_come: Vec<Rc<JournalEntry>>,
     to: Instant,
-    /// Trace events at the start.
-    from: u64,
+    /// The trace event to stop at, where it comes earlier.
+    until: Option<Seq>,
+    from: Progress,
+}
+
+/// Where a replay began.
+struct Progress {
+    at: Instant,
+    /// Trace events.
+    events: u64,
 }
 
 impl Replay {
     pub(super) fn new(simulation: Simulation, steps: &[Rc<JournalEntry>], to: Instant) -> Self {
         let to_come = steps.get(simulation.journal().len()..).unwrap_or_default().iter().rev().cloned().collect();
-        let from = simulation.trace().last_seq().0;
-        Self { simulation, to_come, to, from }
+        let from = Progress { at: simulation.instant(), events: simulation.trace().last_seq().0 };
+        Self { simulation, to_come, to, until: None, from }
+    }
+
+    pub(super) fn until(self, seq: Seq) -> Self {
+        Self { until: Some(seq), ..self }
+    }
+
+    fn is_found(&self) -> bool {
+        self.until.is_some_and(|seq| self.simulation.trace().last_seq() >= seq)
     }
 
     fn next_stop(&self) -> Option<Instant> {
@@ -34,14 +51,22 @@ impl Replay {
     pub fn run(&mut self, max_events: usize) -> bool {
         loop {
             let stop = self.next_stop();
-            if !self.simulation.run_to(stop.unwrap_or(self.to), max_events) {
-                return false;
+            if !self.advance(stop.unwrap_or(self.to), max_events) {
+                return self.is_found();
             }
-            if stop.is_none() {
+            if stop.is_none() || self.is_found() {
                 return true;
             }
             self.take_next();
         }
+    }
+
+    /// Returns whether the instant was reached before so much had happened; an event that is looked for may come first.
+    fn advance(&mut self, to: Instant, max_events: usize) -> bool {
+        if self.until.is_none() {
+            return self.simulation.run_to(to, max_events);
+        }
+        (0..max_events).any(|_| self.is_found() || self.simulation.run_to(to, 1))
     }
 
     /// The last instant before another at which a goal was met on the way.
@@ -62,9 +87,31 @@ impl Replay {
         }
     }
 
+    /// Whether an instant is yet to come.
+    pub fn can_go_on_to(&self, to: Instant) -> bool {
+        self.simulation.instant() <= to
+    }
+
+    /// Makes another instant the end of the way: one that is yet to come.
+    pub fn go_on_to(&mut self, to: Instant) {
+        self.to = to;
+    }
+
+    /// Where it leads to.
+    pub fn to(&self) -> Instant {
+        self.to
+    }
+
     /// How many trace events were replayed so far.
     pub fn n_replayed(&self) -> u64 {
-        self.simulation.trace().last_seq().0 - self.from
+        self.simulation.trace().last_seq().0 - self.from.events
+    }
+
+    /// How much of the way is behind it, of a hundred parts: by virtual time.
+    pub fn percent(&self) -> u64 {
+        let (from, to) = (self.from.at.at.0, self.to.at.0);
+        let here = self.simulation.now().0;
+        (here.saturating_sub(from) * 100).checked_div(to.saturating_sub(from)).unwrap_or(100).min(100)
     }
 
     pub fn simulation(&self) -> &Simulation {

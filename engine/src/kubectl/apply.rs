@@ -5,9 +5,10 @@ use serde_json::Value;
 use super::files::Item;
 use super::print::{self, Format, finished, list_of};
 use super::resources::Wants;
-use super::{Context, Done, Failure, Problem, apply_patch, reference, yaml};
+use super::{Context, Done, Failure, Problem, apply_patch, json, reference};
 use crate::api::Object;
 use crate::apiserver::{Effect, LAST_APPLIED, Verb as Ask, warnings};
+use crate::manifest::to_yaml;
 
 pub fn apply(context: &mut Context<'_>) -> Result<Done, Failure> {
     if let Some(flag) = ["prune", "openapi-patch", "subresource"].into_iter().find(|it| context.args.has(it)) {
@@ -136,8 +137,8 @@ pub fn view_last_applied(context: &mut Context<'_>) -> Result<Done, Failure> {
         };
         let value: Value = serde_json::from_str(text).unwrap_or_default();
         let text = match context.args.text("output") {
-            "" | "yaml" => yaml::to_yaml(&value),
-            "json" => yaml::to_json(&value, 2) + "\n",
+            "" | "yaml" => to_yaml(&value),
+            "json" => json::to_json(&value, 2) + "\n",
             other => {
                 return Err(Failure::errors(&[
                     "Unexpected -o output mode: ",

@@ -97,7 +97,7 @@ fn wrong_type(upstream: &str) -> Option<String> {
 /// What the API server says of the patch to an object that is there, where a manifest of one document has a value of
 /// the wrong type or an unknown field.
 pub fn refusal(manifest: &Manifest, source: &str, live: impl Fn(Kind, &Value) -> Option<Object>) -> Option<Problem> {
-    let value = crate::manifest::value(source)?;
+    let value = crate::manifest::value(source).ok()?;
     let kind = Kind::find(text(&value, "apiVersion"), text(&value, "kind"))?;
     let found: Vec<_> = manifest.diagnostics.iter().filter(|it| it.upstream.is_some()).collect();
     let error = found.iter().find(|it| it.severity == Severity::Error);

@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::files::Item;
 use super::print::finished;
 use super::text_diff::unified;
-use super::yaml::to_yaml;
 use super::{Context, Done, Failure, Problem};
 use crate::api::Object;
 use crate::apiserver::{ApiError, LAST_APPLIED, Request, Verb as Ask};
+use crate::manifest::to_yaml;
 
 pub fn diff(context: &mut Context<'_>) -> Result<Done, Failure> {
     if !context.args.has("filename") {

@@ -1,7 +1,8 @@
 //! `kubectl api-resources`, `api-versions`, `version` and `config`.
 
 use super::tab::Table;
-use super::{Context, Done, Failure, yaml};
+use super::{Context, Done, Failure};
+use crate::manifest::to_yaml;
 
 /// Name, short names, API version, namespaced, kind, of all that Kubernetes 1.36 serves.
 #[rustfmt::skip]
@@ -226,7 +227,7 @@ pub fn version(context: &mut Context<'_>) -> Result<Done, Failure> {
             if with_server {
                 map.insert("serverVersion".into(), section(true));
             }
-            let text = yaml::to_yaml(&serde_json::Value::Object(map));
+            let text = to_yaml(&serde_json::Value::Object(map));
             context.out(&[&text, "\n"].concat());
         }
         _ => return Err(Failure::error("--output must be 'yaml' or 'json'")),

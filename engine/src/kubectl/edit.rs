@@ -3,10 +3,10 @@
 //! The editor belongs to whoever shows the console: here an object's text is offered, and what comes back is written.
 
 use super::print::finished;
-use super::{Cluster, Context, Done, Failure, Output, Problem, Waiting, change, reference, resources, yaml};
+use super::{Cluster, Context, Done, Failure, Output, Problem, Waiting, change, reference, resources};
 use crate::api::Object;
 use crate::apiserver::{PatchType, Request, Verb as Ask};
-use crate::manifest::read;
+use crate::manifest::{read, to_yaml};
 
 pub fn edit(context: &mut Context<'_>) -> Result<Done, Failure> {
     let words = context.args.words.clone();
@@ -23,7 +23,7 @@ pub fn edit(context: &mut Context<'_>) -> Result<Done, Failure> {
             _ => Err(Failure::not_simulated("editing several objects at once", "Edit one after the other")),
         };
     };
-    let text = yaml::to_yaml(&finished(context.cluster, target, false));
+    let text = to_yaml(&finished(context.cluster, target, false));
     let manager = context.manager("kubectl-edit");
     Ok(Done::Wait(Box::new(Editing { target: target.clone(), text, edited: None, manager })))
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::json::go_json;
 use super::value::plain;
-use super::yaml::go_json;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Part {

@@ -26,6 +26,7 @@ mod expose;
 mod files;
 mod flags;
 mod get;
+mod json;
 mod jsonpath;
 mod node;
 mod patch;
@@ -48,7 +49,6 @@ mod value;
 mod verbs;
 mod wait;
 mod watch;
-mod yaml;
 
 use serde_json::Value;
 
@@ -60,7 +60,6 @@ pub use console::{Console, Running};
 pub use errors::{Failure, Problem};
 pub use pod_status::{is_fine, reason, status_word};
 pub use time::human as human_duration;
-pub use yaml::to_yaml;
 
 use flags::Args;
 

@@ -45,7 +45,7 @@ fn read(text: &str) -> Result<Value, Failure> {
     match serde_json::from_str(text) {
         Ok(value) => Ok(value),
         Err(_) => {
-            let found = manifest::value(text).filter(|it| it.is_object() || it.is_array());
+            let found = manifest::value(text).ok().filter(|it| it.is_object() || it.is_array());
             found.ok_or_else(|| ApiError::new(Reason::BadRequest, go_json_error(text)).into())
         }
     }

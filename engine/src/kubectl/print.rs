@@ -6,9 +6,10 @@ use super::flags::Args;
 use super::jsonpath::{Template, go, relaxed};
 use super::tab::Table;
 use super::value::text;
-use super::{Cluster, Failure, reference, yaml};
+use super::{Cluster, Failure, json, reference};
 use crate::api::{Kind, Object};
 use crate::apiserver::managed_fields;
+use crate::manifest::to_yaml;
 
 /// A form of output.
 pub enum Format {
@@ -182,9 +183,9 @@ impl Format {
     /// What does not fit the value.
     pub fn print(&self, value: &Value, with_headers: bool) -> Result<String, Failure> {
         Ok(match self {
-            Format::Yaml => yaml::to_yaml(value),
-            Format::Json => yaml::to_json(value, 4) + "\n",
-            Format::Kyaml => yaml::to_kyaml(value),
+            Format::Yaml => to_yaml(value),
+            Format::Json => json::to_json(value, 4) + "\n",
+            Format::Kyaml => json::to_kyaml(value),
             Format::JsonPath(template, source) => template.print(value).map_err(|error| {
                 Failure::errors(&["error executing jsonpath \"", source, "\": Error executing template: ", &error])
             })?,

@@ -12,8 +12,10 @@ mod spans;
 mod split;
 mod syntax;
 mod tree;
+mod write;
 
 pub use spans::{Span, Spans};
+pub use write::{is_ambiguous, to_yaml};
 
 use serde_json::Value;
 
@@ -35,6 +37,23 @@ pub struct Manifest {
     /// The objects that could be read, in their order in the text.
     pub documents: Vec<Document>,
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Manifest {
+    /// The documents with a mistake, of which none is sent.
+    pub fn broken(&self) -> impl Iterator<Item = usize> + Clone {
+        self.diagnostics.iter().filter(|it| it.severity == Severity::Error).map(|it| it.document)
+    }
+
+    /// Why nothing of it can be sent to the API server: its first mistake. Where it has to be `whole`, any mistake will do.
+    pub fn refusal(&self, whole: bool) -> Option<&str> {
+        let is_sent = |document: &Document| !self.broken().any(|broken| broken == document.index);
+        if self.documents.iter().any(is_sent) && !(whole && self.broken().next().is_some()) {
+            return None;
+        }
+        let first = self.diagnostics.iter().find(|it| it.severity == Severity::Error);
+        Some(first.map_or("no objects in it", |it| &it.message))
+    }
 }
 
 /// One object of a manifest.
@@ -134,6 +153,17 @@ impl Diagnostic {
     }
 }
 
+impl From<Problem> for Diagnostic {
+    fn from(problem: Problem) -> Self {
+        let severity = if problem.is_error { Severity::Error } else { Severity::Warning };
+        let mut diagnostic = Self::new(severity, problem.span, String::new(), problem.message);
+        diagnostic.hint = problem.hint;
+        diagnostic.stage = if problem.is_error { Stage::Parse } else { Stage::Nobody };
+        diagnostic.upstream = problem.upstream;
+        diagnostic
+    }
+}
+
 impl Manifest {
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|it| it.severity == Severity::Error)
@@ -186,13 +216,6 @@ fn decode_error(diagnostic: &Diagnostic, text: &str) -> String {
     format!("Error from server (BadRequest): error when creating \"STDIN\": {text}")
 }
 
-/// The value of one YAML or JSON document of no kind, such as a patch; nothing where it is none.
-pub fn value(text: &str) -> Option<Value> {
-    let mut problems = Vec::new();
-    let root = tree::parse(text, 1, &mut problems)?;
-    (!problems.iter().any(|it| it.is_error)).then(|| check::plain(&root))
-}
-
 /// The first of a path's fields that the type before it does not have.
 pub fn unknown_field(kind: Kind, path: &[&str]) -> Option<String> {
     let schema = Schema::new();
@@ -243,6 +266,19 @@ pub fn read(text: &str) -> Manifest {
     reader.manifest
 }
 
+/// The one document of a text that is no manifest. Fields that are null are left out.
+///
+/// # Errors
+/// What is wrong with the text as YAML, and where.
+pub fn value(text: &str) -> Result<Value, Diagnostic> {
+    let mut problems = Vec::new();
+    let root = tree::parse(text, 0, &mut problems);
+    match problems.into_iter().find(|it| it.is_error) {
+        Some(problem) => Err(problem.into()),
+        None => Ok(root.as_ref().map_or(Value::Null, check::plain)),
+    }
+}
+
 struct Reader {
     schema: Schema,
     manifest: Manifest,
@@ -258,7 +294,7 @@ impl Reader {
         let root = tree::parse(chunk.text, chunk.first_line, &mut problems);
         let is_broken = root.is_none() && !problems.is_empty();
         for problem in problems {
-            self.problem(problem);
+            self.push(problem.into());
         }
         if is_broken {
             self.next += 1;
@@ -291,15 +327,6 @@ impl Reader {
         diagnostic.hint = Some("Put it on the next line".into());
         diagnostic.stage = Stage::Parse;
         diagnostic.upstream = Some(format!("invalid Yaml document separator: {junk}"));
-        self.push(diagnostic);
-    }
-
-    fn problem(&mut self, problem: Problem) {
-        let severity = if problem.is_error { Severity::Error } else { Severity::Warning };
-        let mut diagnostic = Diagnostic::new(severity, problem.span, String::new(), problem.message);
-        diagnostic.hint = problem.hint;
-        diagnostic.stage = if problem.is_error { Stage::Parse } else { Stage::Nobody };
-        diagnostic.upstream = problem.upstream;
         self.push(diagnostic);
     }
 

@@ -19,6 +19,11 @@ pub struct Place {
 pub trait Logged {
     fn write(&self, log: &mut Log);
     fn read(from: &mut LogReader<'_>) -> Self;
+
+    /// Whether it may be that nothing led to it.
+    fn may_begin(&self) -> bool {
+        true
+    }
 }
 
 impl Log {

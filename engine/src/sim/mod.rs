@@ -9,6 +9,7 @@ mod log;
 mod map;
 mod queue;
 mod random;
+mod ring;
 mod slots;
 mod sort;
 mod time;

@@ -1,10 +1,10 @@
-use std::collections::VecDeque;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Log, LogReader, Logged, Place, Time, TraceDigest};
+use super::ring::{Ring, Roots};
+use super::{Logged, Time, TraceDigest};
 
 /// The number of a trace event, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -24,72 +24,13 @@ pub struct TraceEvent<P> {
     pub what: P,
 }
 
-/// The newest events of one sort, in order. They are written down, so that an event that is dropped, long after anybody
-/// last looked at it, need not be looked at again.
-#[derive(Clone, Debug, Default)]
-struct Ring {
-    places: VecDeque<(Seq, Place)>,
-    /// So many events lie in one log; those of the first may have been dropped in part.
-    logs: VecDeque<Log>,
-    dropped: usize,
-}
-
-impl Ring {
-    /// Events of a log.
-    const CHUNK: usize = 250;
-
-    fn log_of(&self, index: usize) -> usize {
-        (self.dropped + index) / Self::CHUNK - self.dropped / Self::CHUNK
-    }
-
-    fn push<P: Logged>(&mut self, event: &TraceEvent<P>, limit: usize) {
-        if self.places.len() == limit {
-            self.drop_first();
-        }
-        let at = self.log_of(self.places.len());
-        if at >= self.logs.len() {
-            self.logs.push_back(Log::default());
-        }
-        let Some(log) = self.logs.get_mut(at) else { return };
-        self.places.push_back((event.seq, log.end()));
-        log.number(event.seq.0 - event.root.0);
-        log.number(event.cause.map_or(0, |cause| event.seq.0 - cause.0));
-        log.number(event.at.0);
-        event.what.write(log);
-    }
-
-    fn drop_first(&mut self) {
-        self.places.pop_front();
-        self.dropped += 1;
-        if self.dropped.is_multiple_of(Self::CHUNK)
-            && let Some(mut log) = self.logs.pop_front()
-        {
-            log.clear();
-            self.logs.push_back(log);
-        }
-    }
-
-    fn find(&self, seq: Seq) -> Option<usize> {
-        self.places.binary_search_by_key(&seq, |(seq, _)| *seq).ok()
-    }
-
-    fn reader(&self, index: usize) -> Option<(Seq, LogReader<'_>)> {
-        let (seq, place) = *self.places.get(index)?;
-        Some((seq, self.logs.get(self.log_of(index))?.read_from(place)))
-    }
-
-    fn root(&self, index: usize) -> Option<Seq> {
-        let (seq, mut from) = self.reader(index)?;
-        Some(Seq(seq.0 - from.number()))
-    }
-
-    fn read<P: Logged>(&self, index: usize, is_background: bool) -> Option<TraceEvent<P>> {
-        let (seq, mut from) = self.reader(index)?;
-        let root = Seq(seq.0 - from.number());
-        let cause = Some(from.number()).filter(|back| *back > 0).map(|back| Seq(seq.0 - back));
-        let at = Time(from.number());
-        Some(TraceEvent { seq, at, cause, root, is_background, what: P::read(&mut from) })
-    }
+/// An event without what happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub seq: Seq,
+    pub root: Seq,
+    pub cause: Option<Seq>,
+    pub at: Time,
 }
 
 /// Everything that happened, the newest part of it kept.
@@ -103,8 +44,7 @@ pub struct Trace<P> {
     last: u64,
     visible: u64,
     digest: TraceDigest,
-    /// The root of each of the newest events, at its number modulo the length.
-    roots: Vec<Seq>,
+    roots: Roots,
 }
 
 impl<P> Default for Trace<P> {
@@ -116,7 +56,7 @@ impl<P> Default for Trace<P> {
             last: 0,
             visible: 0,
             digest: TraceDigest::default(),
-            roots: Vec::new(),
+            roots: Roots::default(),
         }
     }
 }
@@ -125,15 +65,14 @@ impl<P: Hash + Logged> Trace<P> {
     /// Events kept for reading; older ones are dropped, the digest still covers them.
     pub const LIMIT: usize = 20_000;
     pub const BACKGROUND_LIMIT: usize = 2_000;
-    /// Events back to which roots are known.
-    const ROOTS: usize = 1 << 16;
 
     /// Records an event and returns its number.
     pub fn record(&mut self, at: Time, cause: Option<Seq>, is_background: bool, what: P) -> Seq {
         self.last += 1;
         let seq = Seq(self.last);
+        debug_assert!(cause.map_or(what.may_begin(), |it| it < seq && it.0 > 0), "event {} has no cause", self.last);
         let root = cause.map_or(seq, |cause| self.root_of(cause));
-        self.note_root(seq, root);
+        self.roots.note(seq, root);
         let event = TraceEvent { seq, at, cause, root, is_background, what };
         event.hash(&mut self.digest);
         let (ring, limit) = if is_background {
@@ -146,24 +85,32 @@ impl<P: Hash + Logged> Trace<P> {
         seq
     }
 
-    fn note_root(&mut self, seq: Seq, root: Seq) {
-        let slot = (seq.0 % Self::ROOTS as u64) as usize;
-        if slot == self.roots.len() {
-            self.roots.push(root);
-        } else if let Some(known) = self.roots.get_mut(slot) {
-            *known = root;
-        } else {
-            // The first event has number 1.
-            self.roots.resize(slot, Seq(0));
-            self.roots.push(root);
-        }
+    /// The event that an event's chain of causes begins with, whether or not it is kept; of one too old to be known,
+    /// itself.
+    pub fn known_root(&self, seq: Seq) -> Seq {
+        self.root_of(seq)
+    }
+
+    /// Number, time, cause and root of the kept events after one, in order, heartbeats among them.
+    pub fn heads_after(&self, seq: Seq) -> impl Iterator<Item = Head> {
+        let (mut kept, mut background) =
+            (self.kept.heads_after(seq).peekable(), self.background.heads_after(seq).peekable());
+        std::iter::from_fn(move || match (kept.peek(), background.peek()) {
+            (Some(a), Some(b)) if a.seq < b.seq => kept.next(),
+            (_, Some(_)) => background.next(),
+            _ => kept.next(),
+        })
+    }
+
+    /// The root of the newest event.
+    pub fn newest_root(&self) -> Seq {
+        self.root_of(Seq(self.last))
     }
 
     /// The root of an event; of one too old to be known, itself.
     fn root_of(&self, seq: Seq) -> Seq {
-        let is_known = seq.0 <= self.last && self.last - seq.0 < Self::ROOTS as u64;
-        let root = self.roots.get((seq.0 % Self::ROOTS as u64) as usize);
-        root.copied().filter(|_| is_known && seq.0 > 0).unwrap_or(seq)
+        let is_known = seq.0 > 0 && seq.0 <= self.last && self.last - seq.0 < Roots::LEN;
+        self.roots.get(seq).filter(|_| is_known).unwrap_or(seq)
     }
 
     pub fn get(&self, seq: Seq) -> Option<TraceEvent<P>> {
@@ -179,12 +126,12 @@ impl<P: Hash + Logged> Trace<P> {
 
     /// The kept events that are not background, oldest first.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = TraceEvent<P>> {
-        (0..self.kept.places.len()).filter_map(|index| self.kept.read(index, false))
+        (0..self.kept.len()).filter_map(|index| self.kept.read(index, false))
     }
 
     /// All kept events, in order.
     pub fn all_events(&self) -> impl Iterator<Item = TraceEvent<P>> {
-        let background = (0..self.background.places.len()).filter_map(|index| self.background.read(index, true));
+        let background = (0..self.background.len()).filter_map(|index| self.background.read(index, true));
         let (mut kept, mut background) = (self.events().peekable(), background.peekable());
         std::iter::from_fn(move || match (kept.peek(), background.peek()) {
             (Some(a), Some(b)) if a.seq < b.seq => kept.next(),
@@ -194,11 +141,21 @@ impl<P: Hash + Logged> Trace<P> {
     }
 
     pub fn last(&self) -> Option<TraceEvent<P>> {
-        self.kept.read(self.kept.places.len().checked_sub(1)?, false)
+        self.kept.read(self.kept.len().checked_sub(1)?, false)
+    }
+
+    /// The oldest kept event that is not background.
+    pub fn oldest_seq(&self) -> Seq {
+        self.kept.first().unwrap_or(Seq(0))
     }
 
     pub fn last_seq(&self) -> Seq {
         Seq(self.last)
+    }
+
+    /// The place of a kept event among those that are not background, counted from 1: what a person follows.
+    pub fn number(&self, seq: Seq) -> Option<u64> {
+        self.kept.find(seq).map(|index| (self.kept.dropped() + index) as u64 + 1)
     }
 
     /// How many events so far are not background.
@@ -214,6 +171,7 @@ impl<P: Hash + Logged> Trace<P> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Log, LogReader};
     use super::*;
 
     impl Logged for &'static str {
@@ -263,6 +221,18 @@ mod tests {
             ["command", "write", "clock", "watch"]
         );
         assert_eq!(trace.visible_count(), 3);
+    }
+
+    #[test]
+    fn events_are_numbered_without_gaps_whatever_is_background_or_dropped() {
+        let mut trace = Trace::default();
+        let limit = Trace::<u64>::LIMIT as u64;
+        for round in 1..=limit + 600 {
+            let hum = trace.record(Time(round), None, true, 0_u64);
+            let seq = trace.record(Time(round), Some(hum), false, round);
+            assert_eq!((trace.number(seq), trace.number(hum)), (Some(round), None));
+        }
+        assert!(trace.events().map(|it| trace.number(it.seq)).eq((601..=limit + 600).map(Some)));
     }
 
     #[test]

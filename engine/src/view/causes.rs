@@ -2,8 +2,9 @@
 
 use super::words::{as_cause, describe};
 use super::{CauseLink, EventRow};
+use crate::api::ObjectKey;
 use crate::client::{TurnPhase, What};
-use crate::sim::{Seq, TraceEvent};
+use crate::sim::{Seq, Time, TraceEvent};
 use crate::world::Simulation;
 
 /// Links shown at the most; of a longer chain the newest.
@@ -13,11 +14,13 @@ fn row(simulation: &Simulation, event: &TraceEvent<What>) -> EventRow {
     let (who, text, mark) = describe(simulation, &event.what);
     EventRow {
         seq: event.seq.0,
+        number: simulation.trace().number(event.seq),
         time_ms: event.at.0,
         who,
         text,
         mark,
         cause: event.cause.map(|cause| cause.0),
+        cause_number: event.cause.and_then(|cause| simulation.trace().number(cause)),
         is_yours: simulation.is_yours(event.seq),
     }
 }
@@ -33,6 +36,20 @@ pub fn events(simulation: &Simulation, newest: usize) -> Vec<EventRow> {
 /// One event, while it is kept.
 pub fn event(simulation: &Simulation, seq: u64) -> Option<EventRow> {
     simulation.trace().get(Seq(seq)).map(|event| row(simulation, &event))
+}
+
+/// The object that an event is about, whether or not it is still there.
+pub fn subject(simulation: &Simulation, seq: u64) -> Option<ObjectKey> {
+    match simulation.trace().get(Seq(seq))?.what {
+        What::Told { key, .. }
+        | What::Reached { key, .. }
+        | What::Wrote { key, .. }
+        | What::Refused { key, .. }
+        | What::Failed { key, .. } => Some(key),
+        What::Happened { pod, .. } => Some(pod),
+        What::Announced { event, .. } => Some(event.about.clone()),
+        What::Began | What::Commanded(_) | What::Ticked(_) | What::Resynced => None,
+    }
 }
 
 /// Events between a request and what its sender made of the answer that are looked at.
@@ -62,12 +79,18 @@ fn refusal(simulation: &Simulation, event: &TraceEvent<What>) -> Option<TraceEve
 /// Why an event happened: the chain of causes up to it, oldest first. What a loop observed is left out where its
 /// decision follows, so that each link says something new. What the API server refused stands between a request and what
 /// became of it.
+///
+/// Every chain begins with a person's command, the clock or the beginning. Where events between are no longer kept, or
+/// are too many, the first link says so.
 pub fn why(simulation: &Simulation, seq: u64) -> Vec<CauseLink> {
+    let trace = simulation.trace();
     let mut chain = Vec::new();
     let mut next = Some(Seq(seq));
-    while let Some(event) = next.and_then(|seq| simulation.trace().get(seq)) {
+    let mut root = trace.known_root(Seq(seq));
+    while let Some(event) = next.and_then(|seq| trace.get(seq)) {
         let is_observation = matches!(event.what, What::Reached { phase: TurnPhase::Observe, .. });
         next = event.cause;
+        root = event.root;
         let refused = refusal(simulation, &event);
         if !is_observation || chain.is_empty() {
             chain.push(event);
@@ -77,19 +100,39 @@ pub fn why(simulation: &Simulation, seq: u64) -> Vec<CauseLink> {
             break;
         }
     }
-    chain.reverse();
+    let mut links = Vec::new();
     let mut before = None;
-    chain
-        .into_iter()
-        .map(|event| {
-            let after_ms = before.replace(event.at).map(|before| event.at.since(before).0);
-            CauseLink {
-                seq: event.seq.0,
-                text: as_cause(simulation, &event.what),
-                after_ms,
-                is_you: matches!(event.what, What::Commanded(_)),
-                is_yours: simulation.is_yours(event.seq),
-            }
-        })
-        .collect()
+    if next.is_some() {
+        links.extend(first(simulation, root));
+        before = links.last().map(|link| Time(link.at_ms));
+    }
+    for event in chain.into_iter().rev() {
+        links.push(CauseLink {
+            seq: event.seq.0,
+            number: simulation.trace().number(event.seq),
+            at_ms: event.at.0,
+            text: as_cause(simulation, &event.what),
+            after_ms: before.replace(event.at).map(|before| event.at.since(before).0),
+            is_you: matches!(event.what, What::Commanded(_)),
+            is_yours: simulation.is_yours(event.seq),
+            is_gap_after: false,
+        });
+    }
+    links
+}
+
+/// What a chain begins with whose next links are missing.
+fn first(simulation: &Simulation, root: Seq) -> Option<CauseLink> {
+    let (at, text) = match simulation.command_of(root) {
+        Some((entry, words)) => (entry.at, as_cause(simulation, &What::Commanded(words))),
+        None if root == Seq(1) => (Time(0), as_cause(simulation, &What::Began)),
+        None => {
+            let event = simulation.trace().get(root)?;
+            (event.at, as_cause(simulation, &event.what))
+        }
+    };
+    let is_you = simulation.command_of(root).is_some();
+    let (seq, at_ms) = (root.0, at.0);
+    let number = simulation.trace().number(root);
+    Some(CauseLink { seq, number, at_ms, text, after_ms: None, is_you, is_yours: is_you, is_gap_after: true })
 }

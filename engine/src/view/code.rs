@@ -5,10 +5,10 @@ use super::pods::{classify, node_of};
 use super::workloads::workloads;
 use super::{CodeLine, LoopId, Phase, PhaseCell, PodClass, SimpleView};
 use crate::api::{Kind, Node, Object, ObjectKey, Pod};
-use crate::client::{TurnPhase, What};
+use crate::client::{LoopIndex, TurnPhase, What};
 use crate::controllers::replicaset;
 use crate::sim::Seq;
-use crate::world::{Cell, Loop, Simulation};
+use crate::world::{Cell, Goal, Loop, Simulation};
 
 /// The loop that the simple view shows.
 const SHOWN: &str = "ReplicaSet";
@@ -30,6 +30,12 @@ pub fn simple(simulation: &Simulation, selected: Option<&ObjectKey>) -> SimpleVi
         (view.node, view.is_broken) = (node.metadata.name.to_string(), !is_on);
     }
     view
+}
+
+/// What a step to the next act leads to where the code is all that is shown of the loops: the code takes its step.
+pub fn code_step(simulation: &Simulation) -> Goal {
+    let shown = simulation.loops().iter().position(|it| &*it.name == SHOWN).and_then(|at| u32::try_from(at).ok());
+    shown.map_or(Goal::Act, |at| Goal::StepOf(LoopIndex(at)))
 }
 
 /// The trace event of the shown loop's newest phase, where its turn found a difference: what is worth a longer look. 0

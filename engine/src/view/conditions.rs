@@ -2,22 +2,13 @@
 
 use super::ConditionRow;
 use super::words::age;
-use crate::api::{Condition, Kind, Object, Timestamp};
+use crate::api::{Kind, Object, Timestamp};
 
 pub fn conditions(object: &Object, wall_ms: i64) -> Vec<ConditionRow> {
-    let all: &[Condition] = match object {
-        Object::Deployment(it) => &it.status.conditions,
-        Object::ReplicaSet(it) => &it.status.conditions,
-        Object::StatefulSet(it) => &it.status.conditions,
-        Object::Job(it) => &it.status.conditions,
-        Object::Pod(it) => &it.status.conditions,
-        Object::Node(it) => &it.status.conditions,
-        Object::Namespace(it) => &it.status.conditions,
-        Object::PodDisruptionBudget(it) => &it.status.conditions,
-        _ => &[],
-    };
     let since = |at: Option<Timestamp>| at.map_or(0, |at| (wall_ms - at.millis()).max(0).unsigned_abs());
-    all.iter()
+    object
+        .conditions()
+        .iter()
         .map(|condition| ConditionRow {
             kind: condition.kind.to_string(),
             status: condition.status.to_string(),

@@ -2,8 +2,9 @@
 
 use super::map::{count, node_class, node_order};
 use super::pods::{classify_on, row};
+use super::stuck::homeless_because;
 use super::{Counts, NodeCard, NodeClass, PodClass, PodRow};
-use crate::api::{Kind, Node, Object, ObjectKey, Pod, Uid, condition};
+use crate::api::{Kind, Node, Object, ObjectKey, Pod, Uid};
 use crate::sim::sort_by;
 use crate::world::Simulation;
 
@@ -110,12 +111,9 @@ pub fn crowd(simulation: &Simulation) -> (Crowd, Option<String>) {
         let pods = objects.of_kind(Kind::Pod).filter_map(Object::as_pod);
         waiting.extend(pods.map(|pod| &**pod).filter(|pod| !pod.is_assigned()));
     }
-    let message = waiting.iter().find_map(|pod| {
-        let scheduled = condition(&pod.status.conditions, "PodScheduled");
-        scheduled.filter(|it| it.reason == "Unschedulable").map(|it| it.message.to_string())
-    });
-    let lost = objects.missing_nodes().flat_map(|name| objects.pods_on(name)).map(|pod| &**pod);
-    flocks.push(flock(None, None, waiting.into_iter().chain(lost).collect()));
+    waiting.extend(objects.missing_nodes().flat_map(|name| objects.pods_on(name)).map(|pod| &**pod));
+    let message = homeless_because(waiting.iter().copied());
+    flocks.push(flock(None, None, waiting));
     (Crowd { flocks }, message)
 }
 

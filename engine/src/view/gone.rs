@@ -14,8 +14,11 @@ const MAX_LINKS: usize = 40;
 /// What was last known of an object that is gone: since when, and what took its place. Nothing can be done to it.
 pub fn gone(simulation: &Simulation, mut last: Inspection) -> Inspection {
     let now = simulation.now().0;
-    let mut gone = last.gone.take().unwrap_or_else(|| first_look(simulation, &last));
+    // What is known of an end that is yet to come does not hold any more.
+    let known = last.gone.take().filter(|it| it.at_ms <= now);
+    let mut gone = known.unwrap_or_else(|| first_look(simulation, &last));
     gone.since = match now.saturating_sub(gone.at_ms) / 1_000 {
+        _ if gone.seq == 0 => String::new(),
         s @ 0..600 => format!("{s} s"),
         s => format!("{} min", s / 60),
     };

@@ -4,7 +4,7 @@ use super::words::{as_cause, describe, loop_name, short};
 use super::{CacheLag, Chip, ChipState, Countdown, LoopId, LoopRow, NowLine, Phase, PhaseCell, StoreView};
 use crate::api::{Kind, ObjectKey};
 use crate::client::{LoopIndex, TurnPhase, What};
-use crate::sim::{Time, sort_by};
+use crate::sim::{Seq, Time, TraceEvent, sort_by};
 use crate::world::{Cell, Loop, ProcessKind, Simulation};
 
 /// Chips shown in a queue.
@@ -39,9 +39,13 @@ pub fn loop_rows(simulation: &Simulation) -> Vec<LoopRow> {
     });
     let mut rows: Vec<LoopRow> = rows.collect();
     // In the order in which work flows; those that watch over the rest come last.
-    let is_watcher = |row: &LoopRow| WATCHERS.contains(&row.name.as_str());
-    sort_by(&mut rows, |a, b| is_watcher(a).cmp(&is_watcher(b)));
+    sort_by(&mut rows, |a, b| is_watcher(&a.name).cmp(&is_watcher(&b.name)));
     rows
+}
+
+/// Loops that watch over the rest come after those that the work flows through.
+pub fn is_watcher(name: &str) -> bool {
+    WATCHERS.contains(&name)
 }
 
 /// Loops that have a row once they had something to do.
@@ -158,11 +162,12 @@ fn chips(simulation: &Simulation, it: &Loop) -> (Vec<Chip>, usize) {
     let mut delayed: Vec<(&ObjectKey, Time)> = it.queue.delayed().filter(|(key, _)| !it.queue.holds(key)).collect();
     sort_by(&mut delayed, |a, b| a.1.cmp(&b.1));
     let n = it.active.len() + it.queue.waiting().count() + delayed.len();
-    let delayed = delayed.iter().take(MAX_CHIPS).map(|(key, at)| delayed_chip(simulation, it, key, *at));
+    // One of them, so that there is room for its name and its time.
+    let delayed = delayed.iter().take(1).map(|(key, at)| delayed_chip(simulation, it, key, *at));
     let mut all: Vec<Chip> = running.chain(waiting).chain(delayed).take(MAX_CHIPS).collect();
     let hidden = it.active.keys().filter(|key| !is_heartbeat(key)).count();
-    let more = (n - hidden).saturating_sub(MAX_CHIPS);
     all.truncate(MAX_CHIPS);
+    let more = (n - hidden).saturating_sub(all.len());
     (all, more)
 }
 
@@ -250,9 +255,7 @@ pub fn now_line(simulation: &Simulation) -> Option<NowLine> {
         What::Told { .. } => format!("**{who}** {}", text.plain()),
         _ => format!("**{who}**: {}", text.plain()),
     };
-    let root = simulation.trace().get(event.root).filter(|root| root.seq != event.seq);
-    let because = root
-        .filter(|root| matches!(root.what, What::Commanded(_)))
+    let because = newest_command(simulation, &event)
         .map(|root| {
             let said = as_cause(simulation, &root.what);
             let said = said.strip_prefix("You ").unwrap_or(&said).to_string();
@@ -260,6 +263,32 @@ pub fn now_line(simulation: &Simulation) -> Option<NowLine> {
         })
         .unwrap_or_default();
     Some(NowLine { text: text.into(), because, seq: event.seq.0 })
+}
+
+/// Causes that are walked, and events between two of them that are looked at, at the most.
+const MAX_WALK: usize = 40;
+const MOST_BETWEEN: u64 = 256;
+
+/// The command that an event follows from. A turn begins for what its loop was told first, and observes what is so by
+/// then: where the loop was told of the object again before it looked, it is the last of these that counts.
+fn newest_command(simulation: &Simulation, event: &TraceEvent<What>) -> Option<TraceEvent<What>> {
+    let trace = simulation.trace();
+    let mut seen = event.clone();
+    for _ in 0..MAX_WALK {
+        let cause = trace.get(seen.cause?)?;
+        let is_observation = matches!(seen.what, What::Reached { phase: TurnPhase::Observe, .. });
+        seen = match &cause.what {
+            What::Commanded(_) => return Some(cause),
+            What::Told { to, key, .. } if is_observation => {
+                let first = cause.seq.0.max(seen.seq.0.saturating_sub(MOST_BETWEEN)) + 1;
+                let again =
+                    |it: &TraceEvent<What>| matches!(&it.what, What::Told { to: t, key: k, .. } if (t, k) == (to, key));
+                (first..seen.seq.0).rev().filter_map(|seq| trace.get(Seq(seq))).find(again).unwrap_or(cause)
+            }
+            _ => cause,
+        };
+    }
+    trace.get(event.root).filter(|root| matches!(root.what, What::Commanded(_)))
 }
 
 pub fn store(simulation: &Simulation) -> StoreView {

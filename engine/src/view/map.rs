@@ -1,11 +1,13 @@
 //! Where the pods are.
 
 use super::crowd::{Tally, crowd, pod_row};
+use super::outlook::{message, silence};
 use super::pods::row;
+use super::stuck::homeless_because;
 use super::{
     Capacity, Counts, Crowd, Listing, MapLook, MapView, NodeCard, NodeClass, NodeFaults, PodRow, owners, truth,
 };
-use crate::api::{Kind, MicroTime, Name, Node, Object, ObjectKey, Pod, condition};
+use crate::api::{Kind, Name, Node, Object, ObjectKey, Pod};
 use crate::apiserver::Verb;
 use crate::sim::sort_by;
 use crate::world::Simulation;
@@ -41,21 +43,19 @@ fn spread(simulation: &Simulation, look: MapLook) -> MapView {
     let arriving = arriving(simulation);
     let all = objects.of_kind(Kind::Node).filter_map(Object::as_node);
     let mut nodes: Vec<NodeCard> = all.map(|node| card(simulation, node, look.truth)).collect();
+    let strays: Vec<Name> = if look.truth { truth::strays(simulation) } else { Vec::new() };
+    nodes.extend(strays.iter().map(|name| stray_card(simulation, name)));
     sort_by(&mut nodes, |a, b| node_order(&a.key.name).cmp(&node_order(&b.key.name)));
     let is_homeless = |pod: &&std::rc::Rc<Pod>| {
-        !pod.is_assigned() || objects.get(&ObjectKey::node(pod.spec.node_name.clone())).is_none()
+        let node = &pod.spec.node_name;
+        !pod.is_assigned() || (objects.get(&ObjectKey::node(node.clone())).is_none() && !strays.contains(node))
     };
     let mut unscheduled: Vec<PodRow> = Vec::new();
-    let mut message = None;
-    for pod in objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(is_homeless) {
+    let homeless = || objects.of_kind(Kind::Pod).filter_map(Object::as_pod).filter(is_homeless);
+    let mut message = homeless_because(homeless().map(|pod| &**pod));
+    for pod in homeless() {
         let mut row = row(simulation, pod, None, false);
         row.arriving_at = arriving.iter().find(|(key, _)| *key == row.key).map(|(_, node)| node.to_string());
-        let scheduled = condition(&pod.status.conditions, "PodScheduled");
-        if pod.is_assigned() {
-            message = Some("A pod whose node is gone is deleted by the pod collector.".into());
-        } else if let Some(refusal) = scheduled.filter(|it| it.reason == "Unschedulable") {
-            message = Some(refusal.message.to_string());
-        }
         unscheduled.push(row);
     }
     by_name(&mut unscheduled);
@@ -174,6 +174,16 @@ fn card(simulation: &Simulation, node: &Node, truth: bool) -> NodeCard {
     card
 }
 
+/// A machine that is on, and of which the API server knows nothing: it has a card only where the truth is shown.
+fn stray_card(simulation: &Simulation, name: &Name) -> NodeCard {
+    let mut node = Node::default();
+    node.metadata.name = name.clone();
+    let mut card = card(simulation, &node, true);
+    (card.reported, card.last_heard) = (Some("no Node object".into()), None);
+    card.message = Some("The API server has no Node of this name: it gets no new pods.".into());
+    card
+}
+
 /// A node without its pods.
 fn bare_card(simulation: &Simulation, node: &Node) -> NodeCard {
     let objects = simulation.api().objects();
@@ -187,9 +197,7 @@ fn bare_card(simulation: &Simulation, node: &Node) -> NodeCard {
         (NodeClass::Unreachable, true) => "Unreachable, cordoned",
         (NodeClass::Cordoned, _) => "Cordoned",
     };
-    let lease = ObjectKey::new(Kind::Lease, "kube-node-lease", name.clone());
-    let renewed = objects.get(&lease).and_then(Object::as_lease).and_then(|lease| lease.spec.renew_time);
-    let silence = renewed.map_or(0, |MicroTime(at)| simulation.wall_millis() - at);
+    let silence = silence(simulation, node);
     let last_heard = (silence > LATE_MS).then(|| format!("last heard {} s ago", silence / 1000));
     let usage = objects.usage(name);
     let mebi = 1024 * 1024;
@@ -206,46 +214,5 @@ fn bare_card(simulation: &Simulation, node: &Node) -> NodeCard {
         counts: Vec::new(),
         pods: Vec::new(),
         message: message(simulation, node, class),
-    }
-}
-
-/// What there is to say of a node that is not simply ready.
-fn message(simulation: &Simulation, node: &Node, class: NodeClass) -> Option<String> {
-    let name = &node.metadata.name;
-    if class == NodeClass::Unreachable {
-        return Some(outlook(simulation, node));
-    }
-    let faults = faults(simulation, node);
-    if faults.is_stopped || faults.is_cut {
-        let how = if faults.is_stopped { "off" } else { "cut off" };
-        return Some(format!("{name} is {how}; the API server has not noticed yet."));
-    }
-    match class {
-        NodeClass::NotReady => condition(&node.status.conditions, "Ready").map(|ready| ready.message.to_string()),
-        NodeClass::Cordoned => Some("Takes no new pods.".into()),
-        _ => None,
-    }
-}
-
-/// What is known of an unreachable node, and what will come of it.
-fn outlook(simulation: &Simulation, node: &Node) -> String {
-    let name = &node.metadata.name;
-    let cut = if simulation.is_cut(name) { " It is cut off: its containers go on." } else { "" };
-    let said = format!("The API server shows what {name} last said.{cut}");
-    let taint = node.spec.taints.iter().find(|taint| taint.effect == "NoExecute");
-    let Some(added) = taint.and_then(|taint| taint.time_added) else {
-        return said;
-    };
-    let pods = simulation.api().objects().pods_on(name).filter(|pod| !pod.is_terminating());
-    let limits = pods.filter_map(|pod| {
-        let tolerations = pod.spec.tolerations.iter().filter(|it| it.key == "node.kubernetes.io/unreachable");
-        tolerations.filter_map(|it| it.toleration_seconds).min()
-    });
-    match limits.min() {
-        Some(seconds) => {
-            let left = (added.0 + seconds - simulation.wall().0).max(0);
-            format!("{said} Its pods are evicted in {left} s if it stays silent.")
-        }
-        None => said,
     }
 }

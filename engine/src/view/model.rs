@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::Crowd;
+use super::{Crowd, PodClass};
 use crate::api::{Name, ObjectKey, Uid};
+pub use crate::client::Mark;
 
 /// A piece of text in which `**` opens and closes what is to stand out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -30,37 +31,6 @@ impl<T: Into<String>> From<T> for Phrase {
     }
 }
 
-/// The ten ways a pod is drawn, in order of attention: the worst last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum PodClass {
-    Ready,
-    Completed,
-    Creating,
-    NotReady,
-    Pending,
-    Terminating,
-    Unknown,
-    ImageError,
-    CrashLoop,
-    Failed,
-}
-
-impl PodClass {
-    /// In order of attention.
-    pub const ALL: [PodClass; 10] = [
-        PodClass::Ready,
-        PodClass::Completed,
-        PodClass::Creating,
-        PodClass::NotReady,
-        PodClass::Pending,
-        PodClass::Terminating,
-        PodClass::Unknown,
-        PodClass::ImageError,
-        PodClass::CrashLoop,
-        PodClass::Failed,
-    ];
-}
-
 /// How far the workloads are from what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Convergence {
@@ -68,8 +38,17 @@ pub enum Convergence {
     Empty,
     Converged,
     Converging,
-    /// No progress within the deadline.
+    /// Nothing is under way that could bring it nearer, or it made no progress within its deadline.
     Stuck,
+}
+
+/// What keeps workloads from what is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stuck {
+    /// `3 pods fit no node, Insufficient cpu`
+    pub why: String,
+    /// What would help, where that is plain: `Add a node, scale down or ask for less.`
+    pub remedy: &'static str,
 }
 
 /// The title bar: what is wanted, what is, and the difference.
@@ -80,7 +59,10 @@ pub struct Summary {
     pub want: i32,
     pub ready: i32,
     pub convergence: Convergence,
-    /// One entry for each wanted replica (surplus pods after them), at most [`Summary::MAX_SLOTS`].
+    /// Why, while that is [`Convergence::Stuck`].
+    pub stuck: Option<Stuck>,
+    /// One entry for each wanted replica (surplus pods after them), at most [`Summary::MAX_SLOTS`]: in the map's order
+    /// where all are there, else the best first.
     pub slots: Vec<PodClass>,
     /// Slots left out.
     pub more_slots: usize,
@@ -405,6 +387,10 @@ pub struct CompareRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CauseLink {
     pub seq: u64,
+    /// As in [`EventRow::number`].
+    pub number: Option<u64>,
+    /// Virtual time in ms.
+    pub at_ms: u64,
     pub text: String,
     /// Milliseconds since the link before.
     pub after_ms: Option<u64>,
@@ -412,6 +398,32 @@ pub struct CauseLink {
     pub is_you: bool,
     /// It is, or follows from, a person's command.
     pub is_yours: bool,
+    /// Events between this link and the next are no longer kept, or are too many to show.
+    pub is_gap_after: bool,
+}
+
+/// One of the things that an event led to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Effect {
+    pub seq: u64,
+    /// Virtual time in ms.
+    pub at_ms: u64,
+    pub text: String,
+    /// Milliseconds since the event that led to it.
+    pub after_ms: u64,
+    /// So many of the things before it in the list it follows from, from the outermost on.
+    pub depth: usize,
+    pub mark: Mark,
+}
+
+/// What an event led to, so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Effects {
+    /// `3 Pods created; 3 bound; 3 became ready 4.2 s later`
+    pub summary: Vec<String>,
+    pub links: Vec<Effect>,
+    /// Things left out of the list.
+    pub more: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -446,7 +458,7 @@ pub struct Gone {
     pub seq: u64,
     /// Virtual time in ms.
     pub at_ms: u64,
-    /// `12 s`
+    /// `12 s`; empty where it is not known to have ended, as before it was created.
     pub since: String,
     /// What was made in its place.
     pub replaced_by: Vec<ObjectKey>,
@@ -544,29 +556,20 @@ pub struct Program {
     pub behavior: Option<usize>,
 }
 
-/// How an event is marked in lists and on lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Mark {
-    You,
-    Observe,
-    Diff,
-    Act,
-    Write,
-    Watch,
-    World,
-    Clock,
-    Error,
-}
-
 /// One trace event as a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EventRow {
+    /// The trace's own number, which also counts the background.
     pub seq: u64,
+    /// Its place among the listed events, counted from 1; none for the background.
+    pub number: Option<u64>,
     pub time_ms: u64,
     pub who: String,
     pub text: Phrase,
     pub mark: Mark,
     pub cause: Option<u64>,
+    /// The number of its cause; none where that is background.
+    pub cause_number: Option<u64>,
     /// It is, or follows from, something the person did.
     pub is_yours: bool,
 }
@@ -576,7 +579,7 @@ pub struct EventRow {
 pub struct Frame {
     /// Virtual time in ms.
     pub now_ms: u64,
-    /// The newest event's number; events so far.
+    /// How many listed events there are so far, which is the newest one's number.
     pub seq: u64,
     pub summary: Summary,
     pub now: Option<NowLine>,

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
+use super::frame::silent_nodes;
 use super::map::{by_name, count};
+use super::stuck::{Ground, Holds};
 use super::truth::differing;
 use super::workloads::workloads;
 use super::{Capacity, Convergence, NodeCard, NodeClass, NodeFaults, OwnerFacts, Part, PodClass, PodRow};
@@ -18,8 +20,10 @@ pub fn group(simulation: &Simulation, rows: Vec<PodRow>) -> Vec<NodeCard> {
     let objects = simulation.api().objects();
     let mut cards: Vec<(Uid, NodeCard)> = Vec::new();
     let mut bare = blank(ObjectKey::new(Kind::Pod, "", ""));
+    let silent = silent_nodes(simulation);
+    let ground = Ground::new(simulation, &silent);
     for workload in workloads(simulation) {
-        let convergence = match workload.is_stuck {
+        let convergence = match Holds::default().look(&ground, &workload) {
             true => Convergence::Stuck,
             false if workload.is_current => Convergence::Converged,
             false => Convergence::Converging,

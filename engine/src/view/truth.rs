@@ -4,7 +4,7 @@
 //! is asked: the containers themselves are looked at.
 
 use super::{NodeCard, NodeClass, PodClass, PodRow};
-use crate::api::{ContainerState, Node, ObjectKey, Pod, Uid};
+use crate::api::{ContainerState, Name, Node, ObjectKey, Pod, Uid};
 use crate::client::{ContainerRecord, PodRecord, Role};
 use crate::environment::Machine;
 use crate::sim::Time;
@@ -19,6 +19,14 @@ pub struct Tally {
     really: usize,
     believed: usize,
     differ: usize,
+}
+
+/// The machines that are on although nobody has a Node object for them.
+pub fn strays(simulation: &Simulation) -> Vec<Name> {
+    let objects = simulation.api().objects();
+    let is_stray = |name: &Name| objects.get(&ObjectKey::node(name.clone())).is_none();
+    let all = simulation.machines().iter().filter(|(name, machine)| machine.is_on && is_stray(name));
+    all.map(|(name, _)| name.clone()).collect()
 }
 
 /// Makes a node's card and its rows show what is really there.

@@ -3,7 +3,7 @@
 use super::{Mark, Phrase};
 use crate::api::{Kind, ObjectKey};
 use crate::apiserver::{ChangeKind, Effect};
-use crate::client::{Arg, LoopIndex, TurnPhase, What, short_name};
+use crate::client::{Arg, Changed, Field, LoopIndex, TurnPhase, What, short_name};
 use crate::world::Simulation;
 
 /// A pod's name as its own five letters, any other name whole.
@@ -16,7 +16,7 @@ pub fn loop_name(simulation: &Simulation, at: LoopIndex) -> String {
 }
 
 /// `pod 4kx7m`, `ReplicaSet web-6d4cf56db6`
-fn named(key: &ObjectKey) -> String {
+pub fn named(key: &ObjectKey) -> String {
     match key.kind {
         Kind::Pod => format!("pod {}", short(key)).trim_end().to_owned(),
         Kind::Node => key.name.to_string(),
@@ -48,11 +48,12 @@ pub fn describe(simulation: &Simulation, what: &What) -> (String, Phrase, Mark) 
             };
             (name(by), facts.text.to_string().into(), mark)
         }
-        What::Wrote { key, effect, version, subresource, .. } => {
+        What::Wrote { key, effect, version, subresource, changed, .. } => {
             let part = if subresource.is_empty() { String::new() } else { format!(" {subresource}") };
+            let changes = if changed.is_empty() { String::new() } else { [": ", &changes(changed)].concat() };
             let text = match effect {
                 Effect::Created => format!("**{}** created, rv {version}", named(key)),
-                Effect::Configured => format!("**{}**{part} written, rv {version}", named(key)),
+                Effect::Configured => format!("**{}**{part} written, rv {version}{changes}", named(key)),
                 Effect::Unchanged => format!("**{}** is already so, nothing written", named(key)),
                 Effect::Deleting => format!("**{}** is to go, its grace period begins", named(key)),
                 Effect::Deleted => format!("**{}** is gone", named(key)),
@@ -73,23 +74,73 @@ pub fn describe(simulation: &Simulation, what: &What) -> (String, Phrase, Mark) 
     }
 }
 
-/// The event as one link in a chain of causes, with its subject.
+/// So many changes of one write are told.
+const MOST_CHANGES: usize = 3;
+
+/// `readyReplicas 2 → 3, Available False → True`
+fn changes(all: &[Changed]) -> String {
+    let mut text = String::new();
+    // Of many conditions this one says most.
+    let is_ready = |it: &&Changed| it.field == Field::Condition("Ready".into());
+    let (first, rest) = (all.iter().filter(is_ready), all.iter().filter(|it| !is_ready(it)));
+    for it in first.chain(rest).take(MOST_CHANGES) {
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.push_str(&change(it));
+    }
+    if all.len() > MOST_CHANGES {
+        text.push_str(", …");
+    }
+    text
+}
+
+fn change(it: &Changed) -> String {
+    let (from, to) = (it.from.to_string(), it.to.to_string());
+    let field = match &it.field {
+        Field::Condition(kind) | Field::Reason(kind) => kind.as_str(),
+        Field::Container(name) => name,
+        Field::Of(field) => field.rsplit('.').next().unwrap_or(field),
+    };
+    if from.is_empty() { [field, " ", &to].concat() } else { [field, " ", &from, " → ", &to].concat() }
+}
+
+/// Loops' own clocks have keys that are no objects.
+fn is_object(key: &ObjectKey) -> bool {
+    !key.name.is_empty() && !key.name.contains(' ')
+}
+
+/// The event as one sentence in a chain of causes, with its subject and its object.
 pub fn as_cause(simulation: &Simulation, what: &What) -> String {
     let (who, text, _) = describe(simulation, what);
     let text = text.plain();
     match what {
-        What::Commanded(_) => format!("You {text}"),
-        What::Told { to, key, change, .. } => {
+        What::Commanded(_) => ["You ", &text].concat(),
+        What::Told { key, change, .. } => {
             let happened = match change {
-                ChangeKind::Added => "appeared",
-                ChangeKind::Modified => "changed",
-                ChangeKind::Deleted => "vanished",
+                ChangeKind::Added => " appeared",
+                ChangeKind::Modified => " changed",
+                ChangeKind::Deleted => " vanished",
             };
-            format!("Watch told {}: {} {happened}", loop_name(simulation, *to), short(key))
+            ["The watch told ", &who, " that ", &named(key), happened].concat()
         }
-        What::Began => text,
-        What::Wrote { .. } | What::Refused { .. } => text,
-        _ => format!("{who}: {text}"),
+        What::Reached { key, phase, .. } if is_object(key) => {
+            let verb = match phase {
+                TurnPhase::Observe => " observed ",
+                TurnPhase::Diff => " compared ",
+                TurnPhase::Act => " acted on ",
+            };
+            let object = named(key);
+            // `ReplicaSet compared web-6d4cf56db6`
+            let object = object.strip_prefix(&*who).map_or(&*object, str::trim_start);
+            [&who, verb, object, ": ", &text].concat()
+        }
+        What::Ticked(_) => [&who, "'s own clock came round"].concat(),
+        What::Resynced => [&who, " told again of all they know"].concat(),
+        What::Began | What::Wrote { .. } => text,
+        What::Refused { .. } => ["The API server refused: ", &text].concat(),
+        What::Failed { key, .. } if is_object(key) => [&who, ", ", &named(key), ": ", &text].concat(),
+        _ => [&who, ": ", &text].concat(),
     }
 }
 

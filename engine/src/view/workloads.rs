@@ -4,14 +4,11 @@ use std::rc::Rc;
 
 use super::Summary;
 use super::pods::pods_of;
-use crate::api::{Condition, Job, Kind, Object, ObjectKey, Pod, condition};
+use crate::api::{Condition, Kind, Object, ObjectKey, Pod, condition};
 use crate::apiserver::Tally;
 use crate::controllers::deployment::status::is_complete;
 use crate::sim::sort_by;
-use crate::world::Simulation;
-
-/// Kinds that ask for pods, in the order in which the first of them is looked at.
-const KINDS: [Kind; 6] = [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::Job, Kind::ReplicaSet, Kind::Pod];
+use crate::world::{Simulation, WANTING, wanted, wanting};
 
 /// Something that asks for pods, and that nothing else made.
 pub struct Workload<'a> {
@@ -25,53 +22,32 @@ pub struct Workload<'a> {
 }
 
 pub fn workloads(simulation: &Simulation) -> impl Iterator<Item = Workload<'_>> {
-    let objects = simulation.api().objects();
-    let (made, bare) = KINDS.split_at(KINDS.len() - 1);
-    let all = made.iter().flat_map(|kind| objects.of_kind(*kind));
-    // Of pods only those that nothing made, without a look at the thousands of others.
-    all.chain(bare.iter().flat_map(|kind| objects.all_orphans(*kind))).filter_map(workload)
+    wanting(simulation.api().objects()).filter_map(workload)
 }
 
 fn workload(object: &Object) -> Option<Workload<'_>> {
-    if object.meta().controller().is_some() {
-        return None;
-    }
     let is = |conditions: &[Condition], kind, status| condition(conditions, kind).is_some_and(|it| it.status == status);
     let generation = object.meta().generation;
-    let (wants, is_current, is_stuck) = match object {
-        Object::Deployment(it) => {
-            (it.spec.wanted(), is_complete(it, &it.status), is(&it.status.conditions, "Progressing", "False"))
-        }
-        Object::ReplicaSet(it) => (it.spec.wanted(), it.status.observed_generation >= generation, false),
+    let (is_current, is_stuck) = match object {
+        Object::Deployment(it) => (is_complete(it, &it.status), is(&it.status.conditions, "Progressing", "False")),
+        Object::ReplicaSet(it) => (it.status.observed_generation >= generation, false),
         Object::StatefulSet(it) => {
             let is_updated =
                 it.status.updated_replicas >= it.status.replicas || it.spec.update_strategy.kind == "OnDelete";
-            (it.spec.replicas.unwrap_or(1), it.status.observed_generation >= generation && is_updated, false)
+            (it.status.observed_generation >= generation && is_updated, false)
         }
         Object::DaemonSet(it) => {
             let status = &it.status;
             let is_updated = status.updated_number_scheduled >= status.desired_number_scheduled;
-            (status.desired_number_scheduled, status.observed_generation >= generation && is_updated, false)
+            (status.observed_generation >= generation && is_updated, false)
         }
-        Object::Job(it) => (runs_wanted(it), true, is(&it.status.conditions, "Failed", "True")),
-        Object::Pod(it) => (i32::from(it.is_active()), true, false),
-        _ => return None,
+        Object::Job(it) => (true, is(&it.status.conditions, "Failed", "True")),
+        _ => (true, false),
     };
-    Some(Workload { object, wants, is_current, is_stuck })
+    Some(Workload { object, wants: wanted(object)?, is_current, is_stuck })
 }
 
-/// A Job wants pods until enough of them have succeeded.
-fn runs_wanted(job: &Job) -> i32 {
-    let is_over =
-        job.status.conditions.iter().any(|it| matches!(it.kind.as_str(), "Complete" | "Failed") && it.is_true());
-    if is_over || job.spec.suspend == Some(true) {
-        return 0;
-    }
-    let at_once = job.spec.parallelism.unwrap_or(1);
-    job.spec.completions.map_or(at_once, |n| (n - job.status.succeeded).clamp(0, at_once.max(0)))
-}
-
-impl Workload<'_> {
+impl<'a> Workload<'a> {
     /// How many of its active pods are ready and how many are not, as counted by the API server's index: only where
     /// more are ready than are shown one by one.
     pub fn ready_of_many(&self, simulation: &Simulation) -> Option<(usize, usize)> {
@@ -88,7 +64,7 @@ impl Workload<'_> {
     }
 
     /// Its pods that still count.
-    pub fn pods<'a>(&'a self, simulation: &'a Simulation) -> Box<dyn Iterator<Item = &'a Rc<Pod>> + 'a> {
+    pub fn pods(&self, simulation: &'a Simulation) -> Box<dyn Iterator<Item = &'a Rc<Pod>> + 'a> {
         let uid = self.object.meta().uid;
         match self.object {
             Object::Pod(it) => Box::new(std::iter::once(it)),
@@ -102,7 +78,7 @@ impl Workload<'_> {
 pub fn first_key(simulation: &Simulation) -> Option<ObjectKey> {
     let objects = simulation.api().objects();
     let first = |kind: Kind| objects.of_kind(kind).map(Object::key).min_by(|a, b| a.name.cmp(&b.name));
-    KINDS.into_iter().find_map(first)
+    WANTING.into_iter().find_map(first)
 }
 
 /// The objects that are not on the map, apart from what is there in every cluster.

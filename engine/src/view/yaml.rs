@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use crate::api::ObjectKey;
 use crate::apiserver::managed_fields;
-pub use crate::kubectl::to_yaml;
+use crate::manifest::to_yaml;
 use crate::world::Simulation;
 
 /// An object as `kubectl get -o yaml` prints it, with `--show-managed-fields` where asked for; nothing where it is not
@@ -17,38 +17,4 @@ pub fn yaml(simulation: &Simulation, key: &ObjectKey, with_managed: bool) -> Opt
         }
     }
     Some(to_yaml(&value))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_written_as_kubectl_writes_them() {
-        let value = serde_json::json!({
-            "apiVersion": "v1",
-            "metadata": { "labels": { "app": "web" }, "name": "a" },
-            "spec": { "containers": [{ "image": "nginx:1", "name": "app", "args": ["--x", "true"] }], "empty": {}, "count": 3, "text": "3" },
-        });
-        let expected = "\
-apiVersion: v1
-metadata:
-  labels:
-    app: web
-  name: a
-spec:
-  containers:
-  - args:
-    - --x
-    - \"true\"
-    image: nginx:1
-    name: app
-  count: 3
-  empty: {}
-  text: \"3\"
-";
-        assert_eq!(to_yaml(&value), expected);
-        let read = crate::manifest::read(&to_yaml(&value).replace("apiVersion: v1", "apiVersion: v1\nkind: Pod"));
-        assert_eq!(read.documents.len(), 1, "{:?}", read.diagnostics);
-    }
 }

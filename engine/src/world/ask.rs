@@ -243,8 +243,10 @@ impl Cluster for Simulation {
             return Err(ApiError::new(Reason::BadRequest, "kubectl asks for no such thing".into()));
         };
         let command = command(manager, ask);
-        let seq = self.note_command(&command);
-        self.answer_of(&command, seq)
+        let seq = self.note_command(&command, None);
+        let answer = self.answer_of(&command, seq);
+        self.balance();
+        answer
     }
 
     fn try_out(&self, request: &Request) -> Result<Answer, ApiError> {

@@ -193,6 +193,27 @@ pub enum Command {
 }
 
 impl Command {
+    /// The text of objects that comes with it.
+    pub fn manifest(&self) -> Option<&str> {
+        match self {
+            Self::Apply { manifest } | Self::Replace { manifest } => Some(manifest),
+            _ => None,
+        }
+    }
+
+    /// Whether it breaks or mends something that no client of the API server could.
+    pub fn is_disturbance(&self) -> bool {
+        use Command::*;
+        match self {
+            Apply { .. } | Replace { .. } | Scale { .. } | SetImage { .. } | Rollback { .. } | Pause { .. } => false,
+            Restart { .. } | Patch { .. } | Delete { .. } | Evict { .. } | Cordon { .. } | Request { .. } => false,
+            StopNode { .. } | StartNode { .. } | CutNode { .. } | HealNode { .. } | BreakNode { .. } => true,
+            MendNode { .. } | AddNode { .. } | RemoveNode { .. } | SetBehavior { .. } | RestoreBehavior { .. } => true,
+            SetReady { .. } | CrashContainer { .. } | StopController { .. } | StartController { .. } => true,
+            CrashController { .. } | SetExpectations { .. } => true,
+        }
+    }
+
     /// A deletion as kubectl does it where nothing else is asked for.
     pub fn delete(target: Target) -> Self {
         Self::Delete { target, propagation: None, grace: None }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::command_text::{DEFAULT_NAMESPACE, DEFAULT_PODS, switches, usual};
+use super::command_text::{DEFAULT_NAMESPACE, DEFAULT_PODS, switches, usual, usual_of};
 use super::{Command, JournalEntry, NodeSetup, Subject, Target};
 use crate::api::{Kind, Labels};
 use crate::apiserver::{PatchType, Propagation};
@@ -141,6 +141,9 @@ fn number<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("--{name}={text}: not a number that can be meant"))
 }
 
+/// No span is longer, so that sums of them stay numbers: a hundred years.
+const LONGEST_MS: u64 = 100 * 365 * 24 * 3_600_000;
+
 /// Milliseconds of `3s`, `1500ms` or `2m`.
 fn span(text: &str) -> Result<u64, String> {
     let (digits, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s'), text.strip_suffix('m')) {
@@ -150,7 +153,7 @@ fn span(text: &str) -> Result<u64, String> {
         _ => (text, 0),
     };
     let ms = digits.parse::<u64>().ok().filter(|_| factor > 0).and_then(|it| it.checked_mul(factor));
-    ms.ok_or_else(|| format!("\"{text}\" is no time such as 3s or 1500ms"))
+    ms.filter(|ms| *ms <= LONGEST_MS).ok_or_else(|| format!("\"{text}\" is no time such as 3s or 1500ms"))
 }
 
 fn read_behavior(flags: &mut Flags, mut it: Behavior) -> Result<Behavior, String> {
@@ -342,25 +345,57 @@ fn read_time(text: &str) -> Option<Time> {
 /// # Errors
 /// The number of the line with the command that cannot be understood, from 1, and what is wrong with it.
 pub fn read_journal(text: &str) -> Result<Vec<JournalEntry>, (usize, String)> {
-    let (mut entries, mut rest) = (Vec::new(), text);
+    match read_journal_until(text, usize::MAX) {
+        (entries, None) => Ok(entries),
+        (_, Some(error)) => Err(error),
+    }
+}
+
+/// The commands before the first that cannot be understood, and what is wrong with that one. More than `most` are not
+/// understood.
+pub fn read_journal_until(text: &str, most: usize) -> (Vec<JournalEntry>, Option<(usize, String)>) {
+    let mut entries = Vec::new();
+    let error = read_into(&mut entries, text, most).err();
+    (entries, error)
+}
+
+fn read_into(entries: &mut Vec<JournalEntry>, text: &str, most: usize) -> Result<(), (usize, String)> {
+    let mut rest = text;
     while !rest.is_empty() {
         let (line, later) = rest.split_once('\n').unwrap_or((rest, ""));
         if line.trim().is_empty() || line.starts_with('#') {
             rest = later;
             continue;
         }
-        let number = text[..text.len() - rest.len()].matches('\n').count() + 1;
+        let number = || text[..text.len() - rest.len()].matches('\n').count() + 1;
+        if entries.len() >= most {
+            return Err((number(), format!("there are more than {most} commands")));
+        }
         let (time, command) = rest.split_once(' ').unwrap_or((line, ""));
-        let (at, nth) = read_instant(time).ok_or_else(|| (number, format!("\"{time}\" is no time such as 12.345s")))?;
-        let (command, later) = read(command).map_err(|error| (number, error))?;
+        let (at, nth) =
+            read_instant(time).ok_or_else(|| (number(), format!("\"{time}\" is no time such as 12.345s")))?;
+        let (command, later) = read(command).map_err(|error| (number(), error))?;
         entries.push(JournalEntry { at, nth, command });
         rest = later;
     }
-    Ok(entries)
+    Ok(())
 }
 
-/// `12.345s`, or `12.345s+3`: after three of the things that happen then.
-fn read_instant(text: &str) -> Option<(Time, Option<u32>)> {
+/// The flags of a behavior: see [`write_behavior_flags`](super::write_behavior_flags).
+///
+/// # Errors
+/// What cannot be understood.
+pub fn read_behavior_flags(name: &str, text: &str) -> Result<Behavior, String> {
+    let (plain, mut flags) = Flags::find(split(text)?.0)?;
+    let behavior = read_behavior(&mut flags, usual_of(name))?;
+    match plain.first().or(flags.0.first().map(|(flag, _)| flag)) {
+        Some(word) => Err(format!("unknown flag: {word}")),
+        None => Ok(behavior),
+    }
+}
+
+/// Reads what [`write_instant`](super::write_instant) has written.
+pub fn read_instant(text: &str) -> Option<(Time, Option<u32>)> {
     match text.split_once('+') {
         Some((time, nth)) => Some((read_time(time)?, Some(nth.parse().ok()?))),
         None => Some((read_time(text)?, None)),

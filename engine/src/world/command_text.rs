@@ -266,13 +266,34 @@ fn write_place(f: &mut Formatter<'_>, subject: &Subject) -> fmt::Result {
 /// `12.345s kubectl cordon node-1`
 impl Display for JournalEntry {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Time(ms) = self.at;
-        write!(f, "{}.{:03}s", ms / 1_000, ms % 1_000)?;
-        if let Some(nth) = self.nth {
-            write!(f, "+{nth}")?;
-        }
-        write!(f, " {}", self.command)
+        write!(f, "{} {}", write_instant(self.at, self.nth), self.command)
     }
+}
+
+/// `12.345s`, or `12.345s+3`: after three of the things that happen then.
+pub fn write_instant(at: Time, nth: Option<u32>) -> String {
+    let ms = (1_000 + at.0 % 1_000).to_string();
+    let mut text = [(at.0 / 1_000).to_string().as_str(), ".", ms.get(1..).unwrap_or_default(), "s"].concat();
+    if let Some(nth) = nth {
+        text += &["+", &nth.to_string()].concat();
+    }
+    text
+}
+
+/// The flags by which an image's behavior, or that of `@namespace/pod`, differs from the usual: `--pull=3s --missing`.
+pub fn write_behavior_flags(name: &str, it: &Behavior) -> String {
+    struct Flags<'a>(&'a Behavior, &'a Behavior);
+    impl Display for Flags<'_> {
+        fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+            write_behavior(f, self.0, self.1)
+        }
+    }
+    Flags(&usual_of(name), it).to_string().trim_start().to_owned()
+}
+
+/// What the behavior of an image, or of `@namespace/pod`, is told apart from.
+pub(super) fn usual_of(name: &str) -> Behavior {
+    Behavior::usual(if name.starts_with('@') { "" } else { name })
 }
 
 /// A journal as text: a command a line, with its time in seconds before it.

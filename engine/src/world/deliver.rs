@@ -43,13 +43,14 @@ impl Simulation {
 
     /// A watch tells a process of a change.
     pub(super) fn deliver(&mut self, process: usize, version: u64) {
-        let Some(it) = self.processes.get(process).filter(|it| it.is_up && !it.is_cut && it.version < version) else {
+        if !self.processes.get(process).is_some_and(|it| it.is_up && !it.is_cut && it.version < version) {
             return;
-        };
+        }
         let Some(change) = self.api.change(version).map(Rc::clone) else {
-            // The log no longer reaches back: the answer is 410 Gone, and the client lists again.
-            let cause = Seq(it.loops.first().map_or(0, |_| self.trace.last_seq().0));
-            self.list(process, cause);
+            // The log no longer reaches back: the answer is 410 Gone, and the client lists again. What it finds is told as
+            // following from the newest write.
+            let newest = self.api.change(self.api.version()).map_or(Seq(1), |it| it.cause);
+            self.list(process, newest);
             return;
         };
         self.processes[process].hear(&change);
@@ -69,7 +70,7 @@ impl Simulation {
                 continue;
             }
             let what = What::Told { to: at, key: change.key.clone(), change: change.kind, version: change.version };
-            let seq = self.trace.record(now, Some(change.cause), is_quiet, what);
+            let seq = self.record(Some(change.cause), is_quiet, what);
             for (key, delay) in wakeups {
                 self.enqueue(at, key, delay, seq);
             }
@@ -137,12 +138,12 @@ impl Simulation {
             return;
         }
         let (now, version) = (self.now(), it.version);
-        let cause = self.trace.record(now, None, true, What::Resynced);
+        let cause = self.record(None, true, What::Resynced);
         let known = |(key, object): (&ObjectKey, &Object)| {
             let (key, object, old) = (key.clone(), object.clone(), Some(object.clone()));
             Change { version, kind: ChangeKind::Modified, key, object, old, at: now, cause }
         };
-        let changes: Vec<Change> = it.cache.iter().map(known).collect();
+        let changes: Vec<Change> = self.processes[process].cache.iter().map(known).collect();
         for change in &changes {
             self.tell(process, change);
         }
@@ -175,7 +176,7 @@ impl Simulation {
             return;
         }
         let Some((key, period)) = it.reconciler.tick() else { return };
-        let seq = self.trace.record(self.queue.now(), cause, true, What::Ticked(at));
+        let seq = self.record(cause, true, What::Ticked(at));
         self.queue.after(period, Happening::Tick { at, epoch, cause: None });
         self.enqueue(at, key, Millis(0), seq);
     }

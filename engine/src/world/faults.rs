@@ -5,9 +5,8 @@ use super::simulation::{Happening, refused};
 use super::{Command, NodeSetup, Outcome, Simulation, Subject};
 use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::{ApiError, DeleteOptions, Reason, Request, Verb};
-use crate::client::{Author, Note, What};
+use crate::client::{Author, What};
 use crate::environment::{Behavior, Behaviors, Plan};
-use crate::note;
 use crate::sim::{Millis, Seq, Time};
 
 /// From a crash until whoever watches over the process has started it again.
@@ -26,39 +25,6 @@ fn done(line: String) -> Outcome {
 
 fn invalid(message: String) -> Outcome {
     refused(&ApiError::new(Reason::BadRequest, message))
-}
-
-/// A command in words, without the subject.
-pub(super) fn describe(command: &Command) -> Note {
-    let of = |subject: &Subject| match subject {
-        Subject::Image(image) => image.clone(),
-        Subject::Pod { name, .. } => name.clone(),
-    };
-    match command {
-        Command::SetBehavior { subject, .. } => note!("changed how **{}** behaves", of(subject)),
-        Command::RestoreBehavior { subject } => note!("let **{}** behave as usual", of(subject)),
-        Command::SetReady { pod, ready: true, .. } => note!("made **{}** answer that it is ready", pod.clone()),
-        Command::SetReady { pod, .. } => note!("made **{}** answer that it is not ready", pod.clone()),
-        Command::CrashContainer { pod, container, code, .. } => {
-            note!("ended container **{}** of {} with code {}", container.clone(), pod.clone(), *code)
-        }
-        Command::StopNode { node } => note!("killed node **{}**", node.clone()),
-        Command::StartNode { node } => note!("restored node **{}**", node.clone()),
-        Command::CutNode { node } => note!("cut **{}** off from the network", node.clone()),
-        Command::HealNode { node } => note!("joined **{}** to the network again", node.clone()),
-        Command::BreakNode { node } => note!("broke the network plugin of **{}**", node.clone()),
-        Command::MendNode { node } => note!("mended the network plugin of **{}**", node.clone()),
-        Command::AddNode { node } => note!("added node **{}**", node.name.clone()),
-        Command::RemoveNode { node } => note!("removed node **{}**", node.clone()),
-        Command::StopController { process } => note!("stopped **{}**", process.clone()),
-        Command::StartController { process } => note!("started **{}**", process.clone()),
-        Command::CrashController { process } => note!("crashed **{}**", process.clone()),
-        Command::SetExpectations { process, on: true } => note!("let **{}** wait for its own writes", process.clone()),
-        Command::SetExpectations { process, .. } => {
-            note!("let **{}** act before it has seen its own writes", process.clone())
-        }
-        _ => note!("did something"),
-    }
 }
 
 impl Simulation {
@@ -210,6 +176,7 @@ impl Simulation {
             return done(format!("network plugin of node/{node} is already {state}"));
         }
         machine.runtime.ready_from = if broken { NEVER } else { now };
+        self.faults.insert(name, seq);
         self.hurry(process, seq);
         self.speak(process, seq);
         done(format!("network plugin of node/{node} is {state}"))
@@ -353,7 +320,6 @@ impl Simulation {
         plan: Plan,
         cause: Seq,
     ) {
-        let now = self.now();
         let mut last = cause;
         let process = self.processes.get(kubelet);
         let Some((node, at)) = process.and_then(|it| Some((it.node()?.clone(), it.loops.first().copied()?))) else {
@@ -361,7 +327,7 @@ impl Simulation {
         };
         for (pod, note) in happened {
             let what = What::Happened { node: node.clone(), pod: pod.clone(), note };
-            last = self.trace.record(now, Some(cause), false, what);
+            last = self.record(Some(cause), false, what);
             self.enqueue(at, pod, Millis(0), last);
         }
         self.plan_occurrences(kubelet, plan, last);
@@ -375,7 +341,11 @@ fn pod_key(namespace: String, name: String) -> ObjectKey {
 
 /// The machine that is asked for; what is wrong with it where it cannot be.
 impl NodeSetup {
-    pub(super) fn hardware(&self) -> Result<crate::client::Hardware, String> {
+    /// What it says of its machine.
+    ///
+    /// # Errors
+    /// The quantity that is none, or not more than nothing.
+    pub fn hardware(&self) -> Result<crate::client::Hardware, String> {
         let quantity = |what: &str, text: &str| match text.parse::<crate::api::Quantity>() {
             Ok(amount) if amount.milli() > 0 => Ok(amount),
             _ => Err(format!("{what} \"{text}\" of node \"{}\" must be a positive quantity", self.name)),

@@ -1,6 +1,4 @@
-use crate::api::ObjectKey;
-use crate::client::{TurnPhase, What};
-use crate::sim::{Time, TraceEvent};
+use crate::sim::Time;
 
 use super::JournalEntry;
 
@@ -27,40 +25,5 @@ impl Instant {
     /// Whether a command, given with its index, is among those before this instant.
     pub fn includes(self, index: usize, command: &JournalEntry) -> bool {
         index < self.commands as usize && command.at <= self.at
-    }
-}
-
-/// What a step leads to. Heartbeats never count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Goal {
-    /// Anything that a list shows.
-    Event,
-    /// A loop sends a request.
-    Act,
-    /// A turn of a loop begins.
-    Turn,
-    /// An object changes.
-    Write,
-    /// This object changes, or a request for it is refused.
-    Change(ObjectKey),
-    /// A request is refused.
-    Refusal,
-}
-
-impl Goal {
-    pub fn is_met(&self, event: &TraceEvent<What>) -> bool {
-        if event.is_background {
-            return false;
-        }
-        match (self, &event.what) {
-            (Self::Event, _) => true,
-            (Self::Act, What::Reached { phase, .. }) => *phase == TurnPhase::Act,
-            (Self::Turn, What::Reached { phase, .. }) => *phase == TurnPhase::Observe,
-            (Self::Write, What::Wrote { .. }) | (Self::Refusal, What::Refused { .. }) => true,
-            (Self::Change(key), What::Wrote { key: changed, .. } | What::Refused { key: changed, .. }) => {
-                key == changed
-            }
-            _ => false,
-        }
     }
 }

@@ -108,6 +108,10 @@ pub struct Process {
 }
 
 impl Process {
+    pub fn is_manager(&self) -> bool {
+        self.kind == ProcessKind::ControllerManager
+    }
+
     /// The node that it is the kubelet of.
     pub fn node(&self) -> Option<&Name> {
         match &self.kind {

@@ -7,12 +7,11 @@ use super::simulation::{located, namespace_of, reference};
 use super::{Outcome, Simulation};
 use crate::apiserver::{Request, Verb};
 use crate::client::Author;
-use crate::manifest::Severity;
+use crate::manifest::{Manifest, Severity};
 use crate::sim::Seq;
 
 impl Simulation {
-    pub(super) fn replace(&mut self, text: &str, cause: Seq) -> Outcome {
-        let manifest = crate::manifest::read(text);
+    pub(super) fn replace(&mut self, manifest: Manifest, cause: Seq) -> Outcome {
         let mut outcome = Outcome { lines: Vec::new(), problems: manifest.diagnostics };
         if outcome.problems.iter().any(|it| it.severity == Severity::Error) {
             return outcome;

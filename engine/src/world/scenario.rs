@@ -149,6 +149,11 @@ impl Scenario {
         Self { name: "Self-healing".into(), manifest: WEB.into(), ..Self::empty(1) }
     }
 
+    /// One of those that need no description.
+    pub fn built_in(name: &str) -> Option<Self> {
+        [Self::self_healing(), Self::empty(1)].into_iter().find(|it| it.name == name)
+    }
+
     /// As [`Scenario::empty`], with so many equal nodes.
     pub fn with_nodes(seed: u64, count: usize, cpu: &str, memory: &str) -> Self {
         let nodes = (1..=count).map(|n| NodeSetup::named(format!("node-{n}"), cpu, memory)).collect();

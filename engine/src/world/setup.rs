@@ -9,6 +9,7 @@ use crate::apiserver::{Request, Verb};
 use crate::client::{Author, LoopIndex};
 use crate::controllers::kubelet::{fresh_lease, register};
 use crate::environment::Machine;
+use crate::manifest;
 use crate::sim::{Millis, Seq};
 
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -42,7 +43,7 @@ impl Simulation {
             self.start_process(kind, began, Millis(1_000 + spread % 9_000));
         }
         if !scenario.manifest.is_empty() {
-            self.apply(&scenario.manifest, began);
+            self.apply(manifest::read(&scenario.manifest), began);
         }
     }
 

@@ -1,16 +1,14 @@
 use std::rc::Rc;
 
+use super::command_words::describe_with;
 use super::flights::Flights;
 use super::process::{Loop, Process};
-use super::{Command, Goal, Instant, JournalEntry, Outcome, Scenario, Target, default_namespace};
+use super::{Command, Goal, Instant, JournalEntry, Lane, Outcome, Record, Scenario, Target, default_namespace};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
-use crate::apiserver::{
-    Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
-};
-use crate::client::{Author, LoopIndex, Note, What};
+use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Request, Verb};
+use crate::client::{Author, Changed, Field, LoopIndex, What, changed};
 use crate::environment::{Behaviors, Machine, Occurrence};
-use crate::manifest::{Diagnostic, Document, Severity, Stage};
-use crate::note;
+use crate::manifest::{self, Diagnostic, Document, Manifest, Severity, Stage};
 use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
 
 /// Something that is going to happen.
@@ -48,6 +46,8 @@ pub struct Simulation {
     pub(super) queue: EventQueue<Happening>,
     /// What has happened at just this time.
     nth: u32,
+    /// The newest trace event before the last thing that happened or was commanded.
+    earlier: Seq,
     pub(super) random: Random,
     pub(super) trace: Trace<What>,
     pub(super) api: ApiServer,
@@ -63,8 +63,14 @@ pub struct Simulation {
     pub(super) journal: Vec<Rc<JournalEntry>>,
     /// The trace events of the person's commands.
     pub(super) commands: Vec<Seq>,
-    /// For each object the write that explains it: a pod's creation or deletion, anything else's newest change.
-    pub(super) origins: Map<ObjectKey, Seq>,
+    /// For each object its creation, and the write that explains it: a pod's creation or deletion, anything else's newest
+    /// change.
+    pub(super) origins: Map<ObjectKey, [Seq; 2]>,
+    pub(super) record: Record,
+    /// The nodes that are not heard any more, as the API server has them.
+    pub(super) silent: Vec<Name>,
+    /// Something that the curve of want and is depends on was written and is yet to be taken down.
+    pub(super) is_unbalanced: bool,
 }
 
 impl Simulation {
@@ -74,6 +80,7 @@ impl Simulation {
             scenario: Rc::new(scenario),
             queue: EventQueue::default(),
             nth: 0,
+            earlier: Seq(0),
             trace: Trace::default(),
             api: ApiServer::new(),
             processes: Vec::new(),
@@ -86,12 +93,16 @@ impl Simulation {
             journal: Vec::new(),
             commands: Vec::new(),
             origins: Map::default(),
+            record: Record::default(),
+            silent: Vec::new(),
+            is_unbalanced: true,
         };
         simulation.api.max_pods = simulation.scenario.max_pods;
         simulation.api.watch_lag = Some(Millis(simulation.scenario.latency.watch));
         simulation.behaviors = simulation.scenario.behaviors.clone();
-        let began = simulation.trace.record(Time(0), None, false, What::Began);
+        let began = simulation.record(None, false, What::Began);
         simulation.set_up(began);
+        simulation.balance();
         simulation
     }
 
@@ -167,6 +178,11 @@ impl Simulation {
         Instant { at: self.now(), commands: self.journal.len() as u32, nth: self.nth }
     }
 
+    /// The newest trace event of an earlier instant than this one.
+    pub fn earlier(&self) -> Seq {
+        self.earlier
+    }
+
     /// Runs until everything up to a time has happened, or until so much has happened. Returns whether the time was
     /// reached.
     pub fn run_until(&mut self, until: Time, max_events: usize) -> bool {
@@ -180,6 +196,7 @@ impl Simulation {
                 if self.now() < to.at {
                     self.queue.advance_to(to.at);
                     self.nth = 0;
+                    self.earlier = self.trace.last_seq();
                 }
                 return true;
             }
@@ -197,8 +214,11 @@ impl Simulation {
     /// Runs until a goal is met, at most to an instant. Returns whether it was met.
     pub fn step_to(&mut self, goal: &Goal, to: Instant) -> bool {
         let from = self.trace.last_seq();
+        let mut seen = from;
         self.run_while(to, |simulation| {
-            !simulation.trace.events().rev().take_while(|event| event.seq > from).any(|event| goal.is_met(&event))
+            let is_met = simulation.first_met(goal, seen).is_some();
+            seen = simulation.trace.last_seq();
+            !is_met
         })
     }
 
@@ -219,7 +239,7 @@ impl Simulation {
         self.step_to(&Goal::Write, Instant::end_of(start + within)).then(|| self.now().since(start))
     }
 
-    fn run_while(&mut self, to: Instant, go_on: impl Fn(&Self) -> bool) -> bool {
+    fn run_while(&mut self, to: Instant, mut go_on: impl FnMut(&Self) -> bool) -> bool {
         while go_on(self) {
             if !self.is_before(to) {
                 return false;
@@ -230,6 +250,7 @@ impl Simulation {
     }
 
     fn happen(&mut self) {
+        self.earlier = self.trace.last_seq();
         let before = self.now();
         let happening = self.queue.pop();
         self.nth = if self.now() == before { self.nth + 1 } else { 1 };
@@ -247,6 +268,7 @@ impl Simulation {
             }
             None => {}
         }
+        self.balance();
     }
 
     /// Carries out a request at the API server now, and lets watchers hear of it.
@@ -272,6 +294,8 @@ impl Simulation {
             },
             Err(_) => request.key(),
         };
+        let changed = newest.map(|it| changed(it.old.as_ref(), &it.object)).unwrap_or_default();
+        let is_hum = is_background && !(newest.is_some_and(|it| it.old.is_some()) && is_news(&changed));
         let what = match &result {
             Ok(answer) => What::Wrote {
                 author,
@@ -280,6 +304,7 @@ impl Simulation {
                 subresource,
                 effect: answer.outcome,
                 version: answer.object.meta().resource_version,
+                changed,
             },
             Err(error) => What::Refused {
                 author,
@@ -290,12 +315,13 @@ impl Simulation {
                 message: error.message.clone(),
             },
         };
-        let is_quiet = is_background || matches!(&result, Ok(answer) if answer.outcome == Effect::Unchanged);
-        let seq = self.trace.record(now, Some(cause), is_quiet, what);
+        let is_quiet = is_hum || matches!(&result, Ok(answer) if answer.outcome == Effect::Unchanged);
+        let seq = self.record(Some(cause), is_quiet, what);
         if let Ok(answer) = &result {
             self.note_origin(key, answer.outcome, seq, is_quiet);
         }
         for version in before + 1..=self.api.version() {
+            self.weigh(version);
             self.announce(version, author);
         }
         result
@@ -307,16 +333,27 @@ impl Simulation {
                 self.origins.remove(&key);
             }
             Effect::Configured if key.kind == Kind::Pod => {}
+            // What is there before anything happens has an origin too.
+            Effect::Created => {
+                self.origins.insert(key, [seq; 2]);
+            }
             _ if is_quiet => {}
             _ => {
-                self.origins.insert(key, seq);
+                if let Some(origin) = self.origins.get_mut(&key) {
+                    origin[1] = seq;
+                }
             }
         }
     }
 
     /// The write that explains an object.
     pub fn origin(&self, key: &ObjectKey) -> Option<Seq> {
-        self.origins.get(key).copied()
+        self.origins.get(key).map(|it| it[1])
+    }
+
+    /// The write that created an object.
+    pub fn creation(&self, key: &ObjectKey) -> Option<Seq> {
+        self.origins.get(key).map(|it| it[0])
     }
 
     /// Whether an event is, or follows from, something the person did.
@@ -324,23 +361,32 @@ impl Simulation {
         self.trace.root(seq).is_some_and(|root| self.commands.binary_search(&root).is_ok())
     }
 
-    /// Puts a command in the journal and in the trace.
-    pub(super) fn note_command(&mut self, command: &Command) -> Seq {
-        let words = describe(command);
+    /// Puts a command in the journal and in the trace, with what the text that comes with it was read as.
+    pub(super) fn note_command(&mut self, command: &Command, manifest: Option<&Manifest>) -> Seq {
+        self.earlier = self.trace.last_seq();
+        let words = describe_with(command, manifest);
         let nth = (self.queue.next_at() == Some(self.now())).then_some(self.nth);
         self.journal.push(Rc::new(JournalEntry { at: self.now(), nth, command: command.clone() }));
-        let seq = self.trace.record(self.now(), None, false, What::Commanded(words));
+        let lane = if command.is_disturbance() { Lane::Faults } else { Lane::You };
+        let seq = self.record_on(lane, None, false, What::Commanded(words));
         self.commands.push(seq);
         seq
     }
 
     /// Does what a person asked for, now. The person's own request takes no time.
     pub fn dispatch(&mut self, command: Command) -> Outcome {
-        let seq = self.note_command(&command);
+        let manifest = command.manifest().map(manifest::read);
+        let seq = self.note_command(&command, manifest.as_ref());
+        let outcome = self.obey(command, manifest, seq);
+        self.balance();
+        outcome
+    }
+
+    fn obey(&mut self, command: Command, manifest: Option<Manifest>, seq: Seq) -> Outcome {
         match command {
             Command::Request { .. } => self.asked(&command, seq),
-            Command::Apply { manifest } => self.apply(&manifest, seq),
-            Command::Replace { manifest } => self.replace(&manifest, seq),
+            Command::Apply { .. } => self.apply(manifest.unwrap_or_default(), seq),
+            Command::Replace { .. } => self.replace(manifest.unwrap_or_default(), seq),
             Command::Scale { target, replicas } => self.scale(&target, replicas, seq),
             Command::SetImage { target, container, image } => {
                 let patch = image_patch(self.api.objects().get(&target.key()), &container, &image);
@@ -406,14 +452,12 @@ impl Simulation {
     }
 
     /// Applies each object of a manifest; one that is refused does not stop the others.
-    pub(super) fn apply(&mut self, text: &str, cause: Seq) -> Outcome {
-        let manifest = crate::manifest::read(text);
+    pub(super) fn apply(&mut self, manifest: Manifest, cause: Seq) -> Outcome {
+        let broken: Vec<usize> = manifest.broken().collect();
         let mut outcome = Outcome { lines: Vec::new(), problems: manifest.diagnostics };
         if manifest.documents.is_empty() && outcome.problems.is_empty() {
             outcome.lines.push("error: no objects passed to apply".into());
         }
-        let broken: Vec<usize> =
-            outcome.problems.iter().filter(|it| it.severity == Severity::Error).map(|it| it.document).collect();
         for document in manifest.documents.iter().filter(|document| !broken.contains(&document.index)) {
             let kind = document.object.kind();
             let namespace = namespace_of(&document.object);
@@ -473,44 +517,9 @@ fn deletion(key: &ObjectKey) -> String {
     }
 }
 
-/// A command in words, without the subject.
-fn describe(command: &Command) -> Note {
-    let kind = |target: &Target| target.kind.name().to_ascii_lowercase();
-    match command {
-        Command::Apply { .. } => note!("applied a manifest"),
-        Command::Replace { .. } => note!("replaced an object by an edited one"),
-        Command::Scale { target, replicas } => note!("set **replicas {}** on {}", *replicas, target.name.clone()),
-        Command::SetImage { target, image, .. } => note!("set image **{}** on {}", image.clone(), target.name.clone()),
-        Command::Rollback { target, .. } => note!("rolled back {}", target.name.clone()),
-        Command::Pause { target, on: true } => note!("paused the rollout of **{}**", target.name.clone()),
-        Command::Pause { target, .. } => note!("resumed the rollout of **{}**", target.name.clone()),
-        Command::Restart { target } => note!("restarted **{}**", target.name.clone()),
-        Command::Patch { target, .. } => note!("patched {} **{}**", kind(target), target.name.clone()),
-        Command::Delete { target, propagation, .. } => {
-            let text = match propagation {
-                Some(Propagation::Foreground) => "deleted {} **{}** in the foreground",
-                Some(Propagation::Orphan) => "deleted {} **{}** and kept what it owns",
-                _ => "deleted {} **{}**",
-            };
-            Note { text, args: vec![kind(target).into(), target.name.clone().into()] }
-        }
-        Command::Request { ask, .. } => {
-            let target = ask.target();
-            let (kind, name) = target.map_or(("object".to_string(), String::new()), |it| (kind(&it), it.name));
-            let text = match ask {
-                super::Ask::Create { .. } => "created {} **{}**",
-                super::Ask::Apply { .. } => "applied {} **{}**",
-                super::Ask::Delete { .. } => "deleted {} **{}**",
-                super::Ask::Evict { .. } => "evicted {} **{}**",
-                _ => "changed {} **{}**",
-            };
-            Note { text, args: vec![kind.into(), name.into()] }
-        }
-        Command::Evict { target } => note!("evicted {} **{}**", kind(target), target.name.clone()),
-        Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
-        Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),
-        other => super::faults::describe(other),
-    }
+/// A condition has another status.
+fn is_news(changed: &[Changed]) -> bool {
+    changed.iter().any(|it| matches!(it.field, Field::Condition(_)))
 }
 
 fn image_patch(object: Option<&Object>, container: &str, image: &str) -> Option<serde_json::Value> {

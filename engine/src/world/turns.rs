@@ -8,7 +8,7 @@ use super::process::{ActiveTurn, Cell, CellAnswer, ProcessKind};
 use super::simulation::{Happening, Turn};
 use crate::api::{Name, ObjectKey};
 use crate::apiserver::ApiError;
-use crate::client::{Action, Author, Context, Facts, LoopIndex, Next, Outcome, Step, Stepped, TurnPhase, What};
+use crate::client::{Action, Arg, Author, Context, Facts, LoopIndex, Next, Outcome, Step, Stepped, TurnPhase, What};
 use crate::sim::{Millis, Seq};
 
 /// How long a client waits for an answer (`nodeLeaseDurationSeconds` ¼, kubelet v1.36).
@@ -101,10 +101,10 @@ impl Simulation {
     ) -> Seq {
         let now = self.now();
         let last = self.loops[at.0 as usize].active.at(turn).map(|turn| turn.last);
-        let cause = if is_background { last } else { self.fault_behind(last).or(last) };
+        let cause = if is_background { last } else { self.fault_behind(last, &facts).or(last) };
         let facts = Rc::new(facts);
         let what = What::Reached { by: at, key: key.clone(), phase, facts: Rc::clone(&facts) };
-        let seq = self.trace.record(now, cause, is_background, what);
+        let seq = self.record(cause, is_background, what);
         let it = &mut self.loops[at.0 as usize];
         if let Some(turn) = it.active.at_mut(turn) {
             (turn.last, turn.phase, turn.is_background) = (seq, Some(phase), is_background);
@@ -115,21 +115,32 @@ impl Simulation {
         seq
     }
 
-    /// What the clock made a loop find out was brought about by the newest power cut: silence has a cause too, though
-    /// no controller can see it.
-    fn fault_behind(&self, cause: Option<Seq>) -> Option<Seq> {
+    /// What the clock made a loop find out was brought about by a power cut or its end: silence has a cause too, though
+    /// no controller can see it. That of the machine that is found, where one is named; else the newest cut.
+    fn fault_behind(&self, cause: Option<Seq>, facts: &Facts) -> Option<Seq> {
         if self.faults.is_empty() {
             return None;
         }
         let event = self.trace.get(cause?)?;
-        let by = match event.what {
-            What::Ticked(by) => by,
-            _ => return None,
-        };
-        let is_manager = self.processes[self.loops[by.0 as usize].process].kind == ProcessKind::ControllerManager;
+        let is_managers = |by: LoopIndex| self.processes[self.loops[by.0 as usize].process].is_manager();
+        let fault_of = |arg: &Arg| if let Arg::Name(name) = arg { self.faults.get(name).copied() } else { None };
+        let detail = facts.detail.iter().flat_map(|it| &it.args);
+        let named = || facts.text.args.iter().chain(detail).find_map(fault_of);
+        match event.what {
+            What::Ticked(by) if is_managers(by) => named().or_else(|| self.newest_cut()),
+            What::Reached { by, phase: TurnPhase::Observe, .. } if is_managers(by) => {
+                let before = self.trace.get(event.cause?)?;
+                matches!(before.what, What::Ticked(_) | What::Commanded(_)).then(named).flatten()
+            }
+            _ => None,
+        }
+    }
+
+    /// Of the machines that are off or cut off, what made the newest so.
+    fn newest_cut(&self) -> Option<Seq> {
         let cut = |node: &Name| self.kubelets.get(node).is_some_and(|it| self.processes[*it].is_cut);
         let off = |node: &Name| cut(node) || self.machines.get(node).is_some_and(|machine| !machine.is_on);
-        is_manager.then(|| self.faults.iter().filter(|(node, _)| off(node)).map(|(_, seq)| *seq).max()).flatten()
+        self.faults.iter().filter(|(node, _)| off(node)).map(|(_, seq)| *seq).max()
     }
 
     fn publish(&mut self, at: LoopIndex, turn: Turn, events: Vec<crate::apiserver::EventDraft>) {
@@ -140,7 +151,7 @@ impl Simulation {
                 self.loops[at.0 as usize].client.announce(now);
             }
             let cause = self.loops[at.0 as usize].active.at(turn).map(|turn| turn.last);
-            let seq = self.trace.record(now, cause, false, What::Announced { by: at, event: Rc::clone(&event) });
+            let seq = self.record(cause, false, What::Announced { by: at, event: Rc::clone(&event) });
             self.api.events.record(event, now, seq);
         }
     }
@@ -262,6 +273,7 @@ impl Simulation {
     }
 
     fn finish(&mut self, at: LoopIndex, key: &ObjectKey, next: Next) {
+        let now = self.now();
         let it = &mut self.loops[at.0 as usize];
         let turn = it.end_turn(key);
         it.queue.forget(key);
@@ -269,9 +281,14 @@ impl Simulation {
         if turn.as_ref().is_some_and(|turn| !turn.is_background && turn.phase.is_some()) {
             it.turns += 1;
         }
-        if let Next::After(delay) = next {
+        let delay = match next {
+            Next::AwaitChange => None,
+            Next::After(delay) => Some(delay.max(Millis(1))),
+            Next::RateLimited => Some(it.queue.rate_limited(key, it.reconciler.backoff(key), now)),
+        };
+        if let Some(delay) = delay {
             let reason = turn.map_or(Seq(0), |turn| turn.last);
-            self.enqueue(at, key.clone(), delay.max(Millis(1)), reason);
+            self.enqueue(at, key.clone(), delay, reason);
         }
         self.work(at);
     }
@@ -285,7 +302,7 @@ impl Simulation {
         let retry = it.queue.backoff(key, it.reconciler.backoff(key), now);
         let cause = turn.map(|turn| turn.last);
         let what = What::Failed { by: at, key: key.clone(), error, retry };
-        let seq = self.trace.record(now, cause, false, what);
+        let seq = self.record(cause, false, what);
         self.enqueue(at, key.clone(), retry, seq);
         self.work(at);
     }

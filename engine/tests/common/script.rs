@@ -6,8 +6,10 @@
 #![allow(dead_code)]
 
 use loopscope_engine::api::{Kind, Object};
+use loopscope_engine::history::History;
+use loopscope_engine::share::{Handed, Moment, read_file, write_moment_file};
 use loopscope_engine::sim::{Millis, Time};
-use loopscope_engine::world::{Command, Scenario, Simulation, Target, read_journal};
+use loopscope_engine::world::{Command, Instant, Scenario, Simulation, Target, read_journal};
 
 macro_rules! journals {
     ($($name:literal)*) => {
@@ -39,9 +41,42 @@ journals! {
 pub fn run() -> String {
     let mut lines = everything();
     for (index, (name, journal)) in JOURNALS.iter().enumerate() {
-        lines.push_str(&play(name, journal, 100 + index as u64).0);
+        lines.push_str(&written(&play(name, journal, 100 + index as u64).0));
     }
     lines
+}
+
+/// The lines of [`run`] from the journals on, in other ways: each run is written into a file, read from it, played to its
+/// end, and then each stage is gone back to, the last first.
+pub fn travel() -> String {
+    let mut all = String::new();
+    for (index, (name, journal)) in JOURNALS.iter().enumerate() {
+        let (stages, end) = play(name, journal, 100 + index as u64);
+        let (scenario, steps, digest) = (end.scenario().clone(), end.journal().to_vec(), end.trace().digest());
+        let sent = Moment { scenario, steps, at: end.instant(), selected: None, digest };
+        let Ok(Handed::Moment(moment)) = read_file(&write_moment_file(&sent)) else { panic!("{name} is lost") };
+        assert!(moment == sent, "{name} has changed on its way");
+        let mut history = History::of(moment.scenario, moment.steps, Instant::default());
+        while !history.run_to(moment.at, 10_000, &mut Vec::new()) {}
+        let mut lines = Vec::new();
+        for (at, _) in stages.iter().rev() {
+            history.seek(*at);
+            lines.push((*at, line(name, history.simulation())));
+        }
+        lines.reverse();
+        all.push_str(&written(&lines));
+    }
+    all
+}
+
+fn written(stages: &[(Instant, String)]) -> String {
+    stages.iter().map(|(_, line)| line.as_str()).collect()
+}
+
+/// Where a run has come to.
+fn line(name: &str, simulation: &Simulation) -> String {
+    let (at, trace) = (simulation.now().0, simulation.trace());
+    format!("{name} {at} {} {:016x}\n", trace.last_seq().0, trace.digest())
 }
 
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -55,16 +90,13 @@ pub fn end_of(name: &str) -> Simulation {
 }
 
 /// Plays a journal and then a minute more. A line for each time at which something was done.
-fn play(name: &str, journal: &str, seed: u64) -> (String, Simulation) {
+fn play(name: &str, journal: &str, seed: u64) -> (Vec<(Instant, String)>, Simulation) {
     let mut simulation = Simulation::new(Scenario::empty(seed));
-    let mut lines = String::new();
-    let mut line = |simulation: &Simulation| {
-        let (at, trace) = (simulation.now().0, simulation.trace());
-        lines.push_str(&format!("{name} {at} {} {:016x}\n", trace.last_seq().0, trace.digest()));
-    };
+    let mut stages = Vec::new();
+    let mut stage = |simulation: &Simulation| stages.push((simulation.instant(), line(name, simulation)));
     for entry in read_journal(journal).expect("the journal can be read") {
         if entry.at > simulation.now() {
-            line(&simulation);
+            stage(&simulation);
         }
         assert!(simulation.run_until(entry.at, 10_000_000));
         let text = entry.command.to_string();
@@ -74,11 +106,11 @@ fn play(name: &str, journal: &str, seed: u64) -> (String, Simulation) {
         // What is refused is part of the course where a journal asks for it.
         assert!(outcome.is_ok() || MAY_BE_REFUSED.contains(&name), "{name}: {text}: {outcome:?}");
     }
-    line(&simulation);
+    stage(&simulation);
     let end = simulation.now() + Millis(60_000);
     assert!(simulation.run_until(end, 10_000_000));
-    line(&simulation);
-    (lines, simulation)
+    stage(&simulation);
+    (stages, simulation)
 }
 
 /// Evictions against a budget, and what is asked of a namespace that goes.

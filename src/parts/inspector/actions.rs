@@ -1,11 +1,11 @@
 use leptos::prelude::event_target_value;
 use loopscope_engine::api::{Kind, ObjectKey};
-use loopscope_engine::view::{BEHAVIORS, Inspection, NodeFaults, Program, RunningContainer, behavior};
-use loopscope_engine::world::{Command, Subject};
+use loopscope_engine::view::{BEHAVIORS, Edit, Inspection, NodeFaults, Program, RunningContainer, behavior};
+use loopscope_engine::world::{Command, Goal, Subject};
 
 use super::part;
-use crate::atoms::icon;
-use crate::session::session;
+use crate::atoms::{icon, yes};
+use crate::session::{Stop, session};
 use crate::ui::{View, view};
 
 #[derive(Clone, PartialEq)]
@@ -75,6 +75,27 @@ impl Facts {
     }
 }
 
+/// The same in whole words, for where the object is not in sight: `Evict web-6d4cf56db6-4kx7m`. Of what has replicas also
+/// one more, one fewer, and as many as asked for.
+pub fn deeds_on(it: &Inspection, asked: Option<i32>) -> Vec<(String, Command)> {
+    let facts = Facts::of(it);
+    let name = &*it.key.name;
+    let mut all: Vec<(String, Command)> = Vec::new();
+    let now = it.rows.iter().find_map(|row| match row.edit {
+        Some(Edit::Replicas(n)) => Some(n),
+        _ => None,
+    });
+    if let Some(now) = now.filter(|_| it.gone.is_none()) {
+        let sizes = asked.map_or([Some(now + 1), Some(now - 1)], |asked| [Some(asked), None]);
+        for replicas in sizes.into_iter().flatten().filter(|n| *n >= 0) {
+            let words = ["Scale ", name, " to ", replicas.to_string().as_str()].concat();
+            all.push((words, Command::Scale { target: (&it.key).into(), replicas }));
+        }
+    }
+    all.extend(facts.all().into_iter().map(|(words, _, command)| ([words.as_str(), " ", name].concat(), command)));
+    all
+}
+
 /// What a person may do to the object, and to the programs of its images.
 pub fn actions() -> View {
     let session = session();
@@ -93,10 +114,26 @@ pub fn actions() -> View {
         all.into_iter().map(button).collect::<View>()
     };
     view! {
-        <div class="insp-acts" role="group" aria-label="Actions">{buttons}{other_objects()}</div>
+        <div class="insp-acts" role="group" aria-label="Actions">{buttons}{stop_switch()}{other_objects()}</div>
         <ul class="insp-sec programs" hidden={move || programs.with(Vec::is_empty)}>
             {move || programs.with(|all| all.iter().map(program).collect::<View>())}
         </ul>
+    }
+}
+
+/// Whether play stops when the object changes.
+fn stop_switch() -> View {
+    let session = session();
+    let is_on = move || {
+        let key = session.focus.selected.get();
+        let is_it = |it: &Stop| it.is_on && matches!((&it.goal, &key), (Goal::Change(it), Some(key)) if it == key);
+        session.stops.with(|all| all.iter().any(is_it))
+    };
+    view! {
+        <button
+            class="btn btn-s stop-switch" type="button" title="Play stops when it changes" aria-pressed={move || yes(is_on())}
+            on:click={move |_| session.switch_stop_at_selected()}
+        >{icon("i i12", "#i-stop")}"Stop when it changes"</button>
     }
 }
 

@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use loopscope_engine::view::{CompareRow, Edit};
+use loopscope_engine::view::{Asked, CompareRow, Edit};
 use loopscope_engine::world::Command;
 use web_sys::{Event, HtmlInputElement};
 
@@ -60,12 +60,25 @@ fn line(first: CompareRow, rows: Derived<Vec<CompareRow>>) -> View {
         }
         None => (move || row.with(|row| phrase(&row.want))).content(),
     };
+    let session = session();
+    let is_gone = part(session, |it| it.gone.is_some());
+    let ask = move |_| {
+        let CompareRow { field, is, .. } = row.get_untracked();
+        let title = ["Why is ", field.as_str(), ": ", &is.plain(), "?"].concat();
+        if let Some(key) = session.focus.selected.get_untracked() {
+            session.ask(&key, &Asked::Row(field), title);
+        }
+    };
     let differs = move || if row.with(|row| row.is_off) { "delta" } else { "same" };
     view! {
         <tr class:is-off={move || row.with(|row| row.is_off)}>
             <th scope="row">{field}</th>
             <td class="want">{want}</td>
-            <td class="is">{move || row.with(|row| phrase(&row.is))}</td>
+            <td class="is">
+                <button class="ask" type="button" title="Why? Shows what made it so" disabled={move || is_gone.get()} on:click=ask>
+                    {move || row.with(|row| phrase(&row.is))}
+                </button>
+            </td>
             <td class=differs>{move || row.with(|row| row.differs.clone())}</td>
         </tr>
     }

@@ -1,10 +1,10 @@
-use loopscope_engine::view::{ConditionRow, Kin, ObjectEvent};
+use loopscope_engine::view::{Asked, ConditionRow, Kin, ObjectEvent};
 
 use super::part;
 use crate::atoms::icon;
 use crate::parts::rove::rove_rows;
 use crate::session::session;
-use crate::ui::{State, View, view};
+use crate::ui::{View, view};
 
 /// Shown where a list is empty.
 fn empty(text: &'static str, is_empty: impl Fn() -> bool + 'static) -> View {
@@ -12,8 +12,9 @@ fn empty(text: &'static str, is_empty: impl Fn() -> bool + 'static) -> View {
 }
 
 pub fn conditions() -> View {
-    let conditions = part(session(), |it| it.conditions.clone());
-    let row = |it: &ConditionRow| {
+    let session = session();
+    let conditions = part(session, |it| it.conditions.clone());
+    let row = move |it: &ConditionRow| {
         let shape = match it.is_good {
             true => icon("i i14 s-ready", "#i-check"),
             false => icon("i i14 s-bad", "#node-notready"),
@@ -23,7 +24,7 @@ pub fn conditions() -> View {
         let said = [it.reason.as_str(), colon, it.message.as_str()].concat();
         view! {
             <li>
-                <p class="cond-h">{shape}<span>{it.kind.clone()}" "<b>{it.status.clone()}</b></span><span class="faint end nowrap">"for "{it.age.clone()}</span></p>
+                <p class="cond-h">{shape}{ask_button(it)}<span class="faint end nowrap">"for "{it.age.clone()}</span></p>
                 <p class="sub">{meaning}</p>
                 <p>{said}</p>
             </li>
@@ -32,6 +33,21 @@ pub fn conditions() -> View {
     view! {
         <ul class="insp-sec conds">{move || conditions.with(|rows| rows.iter().map(row).collect::<View>())}</ul>
         {empty("It has no conditions.", move || conditions.with(Vec::is_empty))}
+    }
+}
+
+/// A condition and its status, which says why when it is pressed.
+fn ask_button(it: &ConditionRow) -> View {
+    let session = session();
+    let kind = it.kind.clone();
+    let title = ["Why is ", it.kind.as_str(), " ", &it.status, "?"].concat();
+    let ask = move |_| {
+        if let Some(key) = session.focus.selected.get_untracked() {
+            session.ask(&key, &Asked::Condition(kind.clone()), title.clone());
+        }
+    };
+    view! {
+        <button class="ask" type="button" title="Why? Shows what made it so" on:click=ask>{it.kind.clone()}" "<b>{it.status.clone()}</b></button>
     }
 }
 
@@ -61,7 +77,7 @@ pub fn kin() -> View {
 pub fn object_events() -> View {
     let session = session();
     let events = part(session, |it| it.events.clone());
-    let event: State<Option<(u64, Vec<loopscope_engine::view::CauseLink>)>> = session.focus.event;
+    let chain = session.focus.chain;
     let row = move |it: &ObjectEvent| {
         let (shape, word) = match it.is_warning {
             true => (icon("i i14 s-notready", "#i-warn"), "Warning "),
@@ -69,7 +85,7 @@ pub fn object_events() -> View {
         };
         let count = (it.count > 1).then(|| ["×", it.count.to_string().as_str(), " over ", it.over.as_str()].concat());
         let seq = it.seq;
-        let pressed = move || crate::atoms::yes(event.with(|it| it.as_ref().is_some_and(|(it, _)| *it == seq)));
+        let pressed = move || crate::atoms::yes(chain.with(|it| it.as_ref().is_some_and(|it| it.seq == seq)));
         view! {
             <li>
                 {shape}
@@ -84,6 +100,6 @@ pub fn object_events() -> View {
         <div class="insp-sec" tabindex="0" role="group" aria-label="Kubernetes Events, arrow keys move" on:keydown=rove_rows>
             <ul class="rows rows-ev">{move || events.with(|rows| rows.iter().map(row).collect::<View>())}</ul>
         </div>
-        {empty("No Events about it.", move || events.with(Vec::is_empty))}
+        {empty("No Events about it are kept.", move || events.with(Vec::is_empty))}
     }
 }

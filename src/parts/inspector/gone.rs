@@ -8,7 +8,10 @@ pub fn gone() -> View {
     when(
         move || gone.with(Option::is_some),
         move || {
-            let since = move || gone.with(|it| it.as_ref().map(|it| it.since.clone()));
+            let words = move || {
+                let since = gone.with(|it| it.as_ref().map(|it| it.since.clone())).unwrap_or_default();
+                if since.is_empty() { "Not there at this moment".to_owned() } else { ["Gone for ", &since].concat() }
+            };
             let replaced = move || gone.with(|it| it.as_ref().map(|it| it.replaced_by.clone())).unwrap_or_default();
             let owner = move || gone.with(|it| it.as_ref().and_then(|it| it.owner.clone()));
             let heirs = move || {
@@ -23,7 +26,7 @@ pub fn gone() -> View {
             };
             view! {
                 <div class="insp-sec gone">
-                    <p><b>"Gone for "{since}</b>". This is its last state."</p>
+                    <p><b>{words}</b>". This is its last known state."</p>
                     {heirs}{above}
                 </div>
             }

@@ -15,6 +15,7 @@ use crate::atoms::{phrase, yes};
 use crate::session::{InspectTab, Session, session};
 use crate::ui::{Derived, View, memo, view, when};
 use actions::actions;
+pub use actions::deeds_on;
 use compare::compare;
 use facts::{conditions, kin, object_events};
 use gone::gone;
@@ -38,7 +39,7 @@ pub fn inspector() -> View {
     let place = memo(move || match tab.get() {
         _ if !is_there.get() => Some(false),
         InspectTab::Yaml => None,
-        tab => Some(tab == InspectTab::Events && session.focus.event.with(Option::is_some)),
+        tab => Some(tab == InspectTab::Events && session.focus.chain.with(Option::is_some)),
     });
     view! {
         <aside class="inspector" id="inspect" aria-labelledby="h-insp">

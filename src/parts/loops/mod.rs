@@ -5,6 +5,7 @@ mod row;
 
 use loopscope_engine::world::Command;
 
+use super::rove::rove_loops;
 use crate::atoms::{icon, phrase, yes};
 use crate::session::{LoopEntry, LoopsView, Session, session};
 use crate::ui::{Content, View, each, memo, view, when};
@@ -38,7 +39,7 @@ pub fn loops() -> View {
             <div class="panel-h">
                 <h2 class="h" id="h-loops">"Loops"</h2>{now()}{when(move || !is_picture(), which)}{forms()}
             </div>
-            <div class="loops-in" tabindex="0" role="group" aria-labelledby="h-loops">
+            <div class="loops-in" tabindex="0" role="group" aria-label="Loops, arrow keys move" on:keydown=rove_loops>
                 {when(is_picture, picture::picture)}
                 {when(move || !is_picture(), rows)}
             </div>
@@ -65,11 +66,15 @@ fn forms() -> View {
 pub fn now() -> View {
     let session = session();
     let started = session.transport.started;
-    let invitation = move || {
-        view! {
+    let invitation = move || match session.is_simple.get_untracked() {
+        true => view! {
+            <span>"A simulated Kubernetes in your browser, slow enough to watch its control loops think."</span>
+            <span><b>"Press play"</b>": they will create what the manifest asks for. Then delete a pod, and watch them replace it."</span>
+        },
+        false => view! {
             <span><b>"Press play"</b>": the loops of a simulated Kubernetes will create what the manifest asks for."</span>
             <span class="sub">"Then delete a pod, and watch them replace it."</span>
-        }
+        },
     };
     let sentence = move || {
         session.board.now.with(|now| {
@@ -91,7 +96,7 @@ pub fn now() -> View {
         })
     };
     let title = move || now_words(session);
-    view! { <p class="now" title=title>{move || if started.get() { sentence().content() } else { invitation() }}</p> }
+    view! { <p class="now" class:is-first={move || !started.get()} title=title>{move || if started.get() { sentence().content() } else { invitation() }}</p> }
 }
 
 /// All of the sentence, where there may be no room for it.

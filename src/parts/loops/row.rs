@@ -105,7 +105,7 @@ fn identity(id: LoopId, is_open: Derived<bool>, row: State<LoopRow>, lit: State<
         true => name.content(),
         false => view! {
             <button
-                class="loop-open" type="button" title="Show as a card" aria-expanded={move || yes(is_open.get())}
+                class="loop-open" type="button" tabindex="-1" title="Show as a card" aria-expanded={move || yes(is_open.get())}
                 aria-disabled=is_cards on:click=switch
             >{name}</button>
         },

@@ -14,9 +14,10 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, Event};
 
 use super::deeds::switch_table;
+use super::outlook;
 use crate::atoms::{icon, plural, yes};
 use crate::session::{NodeEntry, Part, Session, session};
-use crate::ui::{At, State, View, each, view, when};
+use crate::ui::{At, State, View, each, memo, view, when};
 use node::{legend, node_view, unscheduled};
 use owner::owner_view;
 
@@ -45,14 +46,27 @@ pub fn map() -> View {
             {when(move || is_table() && board.is_crowd.get(), pages::pages)}
             {when(move || !is_table() && board.is_crowd.get(), crowd::crowd)}
             {when(move || !is_table() && !board.is_crowd.get(), move || tiles(session, list))}
+            {super::beside()}
+            {(!simple).then(|| foot(session))}
         </section>
+    }
+}
+
+/// Below all else, so that nothing moves when something is said.
+fn foot(session: Session) -> View {
+    let board = session.board;
+    let text = memo(move || if board.outlook.with(Option::is_some) { "" } else { hint(session) });
+    view! {
+        <div class="map-foot">
+            <p class="map-hint" hidden={move || text.with(|it| it.is_empty())}>{move || text.get()}</p>
+            {outlook()}
+        </div>
     }
 }
 
 fn acts(session: Session) -> View {
     let board = session.board;
     view! {
-        <span class="sub map-hint">{move || hint(session)}</span>
         <div class="map-acts">
             {switch("group", "Group pods by", board.by_owner, ["node", "owner"], Session::group_by_owner)}
             {switch("show", "Show the map as", board.truth, ["reported", "truth"], Session::show_truth)}

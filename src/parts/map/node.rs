@@ -2,7 +2,7 @@ use loopscope_engine::view::{Capacity, Counts, NodeCard, NodeClass, PodClass};
 use loopscope_engine::world::Command;
 
 use super::pod::{pod_view, reported};
-use crate::atoms::{icon, icon_of, plural, pod_class_name, pod_icon};
+use crate::atoms::{icon, icon_of, plural, pod_icon};
 use crate::session::{NodeEntry, PodEntry, session};
 use crate::ui::{Content, State, View, each, memo, view, when};
 
@@ -49,7 +49,7 @@ pub fn node_shape(card: State<NodeCard>) -> impl Fn() -> &'static str + Copy + S
 pub fn legend(counts: &Counts) -> View {
     let item = |(class, n): &(PodClass, usize)| {
         let (color, shape) = pod_icon(*class);
-        view! { <li>{icon(color, shape)}<b>{*n}</b><span>{pod_class_name(*class)}</span></li> }
+        view! { <li>{icon(color, shape)}<b>{*n}</b><span>{class.name()}</span></li> }
     };
     counts.iter().map(item).collect()
 }

@@ -32,6 +32,7 @@ pub struct Turn {
     plan: Option<Plan>,
     /// The planned write whose answer is awaited.
     sent: Option<Planned>,
+    is_mere_check: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -97,15 +98,17 @@ fn observe(context: &Context<'_>, key: &ObjectKey, turn: &mut Turn) -> Stepped {
     let has_old_pods = sets.iter().any(|set| context.cache.controlled_by(set.metadata.uid).next().is_some());
     let orphans = context.cache.orphans(Kind::ReplicaSet, &key.namespace).filter_map(Object::as_replica_set);
     let orphans: Vec<Rc<ReplicaSet>> = orphans.cloned().collect();
-    turn.plan = Some(decide(deployment, &sets, &orphans, has_old_pods, context.wall));
+    let plan = decide(deployment, &sets, &orphans, has_old_pods, context.wall);
+    turn.is_mere_check = plan.is_mere_check(context.wall, context.wall_millis);
+    turn.plan = Some(plan);
     turn.stage = Stage::Diff;
-    Step::Observe(facts.with(detail)).into()
+    Stepped { is_background: turn.is_mere_check, ..Step::Observe(facts.with(detail)).into() }
 }
 
 fn diff(turn: &mut Turn) -> Stepped {
     turn.stage = Stage::Act;
     let Some(plan) = &turn.plan else { return Step::Done(Next::AwaitChange).into() };
-    Step::Diff(plan.facts()).into()
+    Stepped { is_background: turn.is_mere_check, ..Step::Diff(plan.facts()).into() }
 }
 
 fn act(context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {

@@ -430,17 +430,27 @@ impl Plan {
         }
     }
 
-    /// When to look again although nothing changes: at the progress deadline.
+    /// When to look again although nothing changes: at the progress deadline (`requeueStuckDeployment`).
     pub fn wait(&self, now_millis: i64) -> Next {
         let status = &self.deployment.status;
         if self.deployment.spec.paused {
             return Next::AwaitChange;
         }
         match status::millis_until_deadline(&self.deployment, status, now_millis) {
-            // One second past it, "to avoid milliseconds skew"; in the last second as soon as it may be.
-            Some(left) => Next::After(Millis(left + if left < 1_000 { 1 } else { 1_000 })),
+            // One second past it, "to avoid milliseconds skew".
+            Some(left @ 1_000..) => Next::After(Millis(left + 1_000)),
+            // A rollout that was complete once, and whose pods are gone since, never times out: it is looked at again
+            // for as long as that lasts.
+            Some(_) => Next::RateLimited,
             None => Next::AwaitChange,
         }
+    }
+
+    /// A turn that only asks whether the deadline has passed, and finds nothing to write.
+    pub fn is_mere_check(&self, now: Timestamp, now_millis: i64) -> bool {
+        self.wait(now_millis) == Next::RateLimited
+            && self.writes.is_empty()
+            && self.status(now) == self.deployment.status
     }
 
     pub fn facts(&self) -> Facts {

@@ -4,7 +4,7 @@ use crate::api::{MicroTime, Node, Timestamp, condition};
 use crate::sim::{Millis, Time};
 
 /// How long a node may stay silent (`nodeMonitorGracePeriod`, v1.36).
-const GRACE: Millis = Millis(50_000);
+pub const GRACE: Millis = Millis(50_000);
 /// How long a node may take until its kubelet says anything at all (`nodeStartupGracePeriod`).
 const STARTUP_GRACE: Millis = Millis(60_000);
 

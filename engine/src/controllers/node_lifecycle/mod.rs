@@ -4,7 +4,7 @@
 //! conditions at once; a pass every 5 s finds nodes silent after 50 s, works out how much of each zone is down, and
 //! taints nodes NoExecute at the pace that this allows.
 
-mod health;
+pub mod health;
 mod taints;
 mod zones;
 
@@ -235,7 +235,8 @@ impl NodeLifecycle {
             note!("mark **{}** {} as Unknown", work.marks.len(), if work.marks.len() == 1 { "node" } else { "nodes" })
                 .into();
         script.send(facts.with(note!("PUT nodes/status")), plain(work.marks));
-        let facts: Facts = note!("taint nodes, take pods back: **{}** writes", work.rest.len()).into();
+        let writes = if work.rest.len() == 1 { "write" } else { "writes" };
+        let facts: Facts = note!("taint nodes, take pods back: **{}** {}", work.rest.len(), writes).into();
         script.send(facts.with(note!("PATCH nodes, PUT pods/status")), plain(work.rest));
         script.tell(work.events);
         if work.looks_again {

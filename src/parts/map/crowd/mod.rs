@@ -282,6 +282,10 @@ impl Parts {
                 });
                 let Some(to) = to else { return };
                 drop(painter);
+                // What is inspected goes along.
+                if self.session.focus.selected.get_untracked().is_some_and(|key| self.session.uid(&key) == Some(uid)) {
+                    self.select(to);
+                }
                 rover.put(Some(to));
                 if let Some(here) = self.here.get_untracked() {
                     platform::next_frame(move || platform::show_nearest(&here));

@@ -245,7 +245,12 @@ impl Brush<'_> {
     /// The name and the node's state; says where they end.
     fn name(&self, card: Card, flock: &Flock) -> i32 {
         let Sizes { icon, pad, .. } = self.sizes;
-        let name = flock.key.as_ref().map_or("No node", |key| key.name.as_str());
+        let name = match &flock.key {
+            None => "No node",
+            // Bare pods, of those that are grouped by owner.
+            Some(key) if key.name.is_empty() => "No owner",
+            Some(key) => key.name.as_str(),
+        };
         let left = card.x + 2 * pad;
         // A count of two digits has to fit beside it, and mostly a second one does.
         let shape = flock.class.map_or(0, |_| icon + pad);

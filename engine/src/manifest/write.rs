@@ -1,11 +1,11 @@
-//! YAML, JSON and KYAML as kubectl writes them (`sigs.k8s.io/yaml`, go-yaml v2's emitter).
+//! Values as YAML, as kubectl writes them (`sigs.k8s.io/yaml`, go-yaml v2's emitter).
 
 use serde_json::Value;
 
 /// Lines are folded at the first space beyond this column.
 const WIDTH: usize = 80;
 
-/// Writes a value as YAML.
+/// A value as YAML in the style of `kubectl get -o yaml`: keys in order, two spaces, lists at their key's depth.
 pub fn to_yaml(value: &Value) -> String {
     let mut out = String::new();
     match value {
@@ -87,8 +87,9 @@ fn leaf(out: &mut String, value: &Value, depth: usize) {
     }
 }
 
+/// Nothing that stands in a text without an escape.
 fn is_special(c: char) -> bool {
-    (c < ' ' && c != '\n') || c == '\u{7f}' || c == '\u{feff}' || ('\u{80}'..'\u{a0}').contains(&c)
+    (c.is_control() && c != '\n') || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c)
 }
 
 fn can_be_literal(text: &str) -> bool {
@@ -122,7 +123,7 @@ fn literal(out: &mut String, text: &str, depth: usize) {
 }
 
 /// What YAML 1.1 would read as something else than a text.
-fn is_ambiguous(text: &str) -> bool {
+pub fn is_ambiguous(text: &str) -> bool {
     const WORDS: [&str; 22] = [
         "true", "True", "TRUE", "false", "False", "FALSE", "null", "Null", "NULL", "~", "yes", "Yes", "YES", "no",
         "No", "NO", "on", "On", "ON", "off", "Off", "OFF",
@@ -210,7 +211,7 @@ fn is_plain(text: &str) -> bool {
 fn scalar(out: &mut String, text: &str, depth: usize) {
     let is_odd = text.chars().any(|c| is_special(c) || c == '\n');
     if is_odd || is_ambiguous(text) {
-        out.push_str(&Value::from(text).to_string());
+        quoted(out, text);
     } else if is_plain(text) {
         fold(out, text, depth);
     } else {
@@ -218,6 +219,33 @@ fn scalar(out: &mut String, text: &str, depth: usize) {
         fold(out, &text.replace('\'', "''"), depth);
         out.push('\'');
     }
+}
+
+/// In double quotes, whatever is in it.
+fn quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        let short = match c {
+            '"' | '\\' => Some(c),
+            '\0' => Some('0'),
+            '\t' => Some('t'),
+            '\n' => Some('n'),
+            '\r' => Some('r'),
+            _ => None,
+        };
+        match short {
+            Some(letter) => out.extend(['\\', letter]),
+            None if is_special(c) => {
+                let (letter, shifts): (_, &[u32]) =
+                    if u32::from(c) < 256 { ('x', &[4, 0]) } else { ('u', &[12, 8, 4, 0]) };
+                out.extend(['\\', letter]);
+                let digit = |shift: &u32| char::from_digit(u32::from(c) >> shift & 15, 16);
+                out.extend(shifts.iter().filter_map(digit).map(|it| it.to_ascii_uppercase()));
+            }
+            None => out.push(c),
+        }
+    }
+    out.push('"');
 }
 
 fn fold(out: &mut String, text: &str, depth: usize) {
@@ -240,107 +268,40 @@ fn fold(out: &mut String, text: &str, depth: usize) {
     }
 }
 
-/// JSON with indentation by so many spaces.
-pub fn to_json(value: &Value, by: usize) -> String {
-    let mut out = String::new();
-    json(&mut out, value, by, 0);
-    out
-}
-
-fn spaces(out: &mut String, count: usize) {
-    for _ in 0..count {
-        out.push(' ');
-    }
-}
-
-fn json(out: &mut String, value: &Value, by: usize, depth: usize) {
-    let (open, close, count) = match value {
-        Value::Object(map) if !map.is_empty() => ('{', '}', map.len()),
-        Value::Array(items) if !items.is_empty() => ('[', ']', items.len()),
-        Value::String(_) => return out.push_str(&go_json(&value.to_string())),
-        other => return out.push_str(&other.to_string()),
-    };
-    out.push(open);
-    out.push('\n');
-    let mut left = count;
-    let mut each = |out: &mut String, name: Option<&str>, value: &Value| {
-        spaces(out, by * (depth + 1));
-        if let Some(name) = name {
-            out.push_str(&go_json(&Value::from(name).to_string()));
-            out.push_str(": ");
-        }
-        json(out, value, by, depth + 1);
-        left -= 1;
-        out.push_str(if left > 0 { ",\n" } else { "\n" });
-    };
-    match value {
-        Value::Object(map) => map.iter().for_each(|(name, value)| each(out, Some(name), value)),
-        Value::Array(items) => items.iter().for_each(|value| each(out, None, value)),
-        _ => {}
-    }
-    spaces(out, by * depth);
-    out.push(close);
-}
-
-/// Go's encoder writes what could be taken for HTML as numbers.
-pub fn go_json(text: &str) -> String {
-    if !text.contains(['<', '>', '&']) {
-        return text.into();
-    }
-    text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
-}
-
-/// KYAML: YAML that is written like JSON (`sigs.k8s.io/yaml/kyaml`).
-pub fn to_kyaml(value: &Value) -> String {
-    let mut out = String::from("---\n");
-    kyaml(&mut out, value, 0);
-    out.push('\n');
-    out
-}
-
-fn kyaml(out: &mut String, value: &Value, depth: usize) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            out.push_str("{\n");
-            for (name, value) in map {
-                indent(out, depth + 1);
-                let is_bare =
-                    !is_ambiguous(name) && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-                out.push_str(&if is_bare { name.clone() } else { Value::from(name.as_str()).to_string() });
-                out.push_str(": ");
-                kyaml(out, value, depth + 1);
-                out.push_str(",\n");
-            }
-            indent(out, depth);
-            out.push('}');
-        }
-        Value::Array(items) if items.iter().any(|it| it.is_object() || it.is_array()) => {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push_str(", ");
-                }
-                kyaml(out, item, depth);
-            }
-            out.push(']');
-        }
-        Value::Array(items) if !items.is_empty() => {
-            out.push_str("[\n");
-            for item in items {
-                indent(out, depth + 1);
-                kyaml(out, item, depth + 1);
-                out.push_str(",\n");
-            }
-            indent(out, depth);
-            out.push(']');
-        }
-        other => out.push_str(&other.to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    #[test]
+    fn values_are_written_as_kubectl_writes_them() {
+        let value = serde_json::json!({
+            "apiVersion": "v1",
+            "metadata": { "labels": { "app": "web" }, "name": "a" },
+            "spec": { "containers": [{ "image": "nginx:1", "name": "app", "args": ["--x", "true"] }], "empty": {}, "count": 3, "text": "3" },
+        });
+        let expected = "\
+apiVersion: v1
+metadata:
+  labels:
+    app: web
+  name: a
+spec:
+  containers:
+  - args:
+    - --x
+    - \"true\"
+    image: nginx:1
+    name: app
+  count: 3
+  empty: {}
+  text: \"3\"
+";
+        assert_eq!(to_yaml(&value), expected);
+        let read = crate::manifest::read(&to_yaml(&value).replace("apiVersion: v1", "apiVersion: v1\nkind: Pod"));
+        assert_eq!(read.documents.len(), 1, "{:?}", read.diagnostics);
+    }
 
     #[test]
     fn texts_are_quoted_as_go_yaml_quotes_them() {
@@ -364,6 +325,25 @@ mod tests {
             ("a\n", "|\n  a"),
         ] {
             assert_eq!(to_yaml(&serde_json::json!({ "a": text })), ["a: ", written, "\n"].concat());
+        }
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[ \\t\\n\\r#:'\"a-c\\-|>\\\\\u{0}\u{7f}\u{85}\u{a0}\u{2028}\u{feff}ä😀]{0,20}",
+            "[-+]{0,2}[0-9._:exobEXTZ~-]{0,12}",
+            "[a-z<~%@`!&*?{}\\[\\],=.]{0,5}",
+            "([a-c#:'\"-]{1,9} {1,2}){9,30}[a-c]",
+        ]
+    }
+
+    proptest! {
+        /// Whatever a text holds, it is read as it was written.
+        #[test]
+        fn every_text_is_read_as_it_was_written(text in any_text(), key in "[a-c #:\\-]{1,5}") {
+            let value = serde_json::json!({ key: text, "list": [text, { "deep": text, "next": 1 }, [text]] });
+            let written = to_yaml(&value);
+            prop_assert_eq!(crate::manifest::value(&written), Ok(value), "{}", written);
         }
     }
 }

@@ -1,0 +1,182 @@
+//! Any command at all.
+#![allow(dead_code)]
+
+use loopscope_engine::api::{Kind, Labels};
+use loopscope_engine::apiserver::{PatchType, Propagation};
+use loopscope_engine::environment::Behavior;
+use loopscope_engine::world::{Ask, Command, NodeSetup, Subject, Target};
+use proptest::prelude::*;
+use serde_json::Value;
+
+/// The longest span that a command may name.
+const LONGEST_MS: u64 = 100 * 365 * 24 * 3_600_000;
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-z0-9]([-a-z0-9.]{0,12}[a-z0-9])?"
+}
+
+/// Anything at all, with what is special to a shell and to here-documents among it.
+pub fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[ -~\\n\\t]{0,40}",
+        Just("---\nkind: Pod\nEOF\n---\n".to_string()),
+        Just("--it's \"so\" \\ $HOME `x` <<EOF | -n".to_string()),
+        Just(String::new()),
+    ]
+}
+
+fn subject_target() -> impl Strategy<Value = Target> {
+    (prop::sample::select(Kind::ALL.to_vec()), name(), name(), any::<bool>()).prop_map(|(kind, place, name, usual)| {
+        let namespace = match kind.is_namespaced() {
+            true if usual => "default".into(),
+            true => place,
+            false => String::new(),
+        };
+        Target { kind, namespace, name }
+    })
+}
+
+fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((text(), inner), 0..4).prop_map(|all| Value::Object(all.into_iter().collect())),
+        ]
+    })
+}
+
+fn behavior() -> impl Strategy<Value = Behavior> {
+    let times = (0..LONGEST_MS, 0..100_000_u64, prop::option::of(0..100_000_u64), 0..100_000_u64, 0..100_000_u64);
+    let ends = (
+        prop::option::of((0..1_000_000_u64, any::<i32>())),
+        prop::option::of((0..9_000_u64, 0..9_000_u64)),
+        prop::option::of(0..9_000_u64),
+    );
+    (times, ends, any::<[bool; 5]>()).prop_map(|((pull_ms, start_ms, serve_ms, stop_ms, hook_ms), ends, switches)| {
+        let (exit, lapse, hang_ms) = ends;
+        let [is_missing, exits_once, is_oom, ignores_term, tells_ready] = switches;
+        Behavior {
+            pull_ms,
+            start_ms,
+            serve_ms,
+            stop_ms,
+            hook_ms,
+            exit,
+            lapse,
+            hang_ms,
+            is_missing,
+            exits_once,
+            is_oom,
+            ignores_term,
+            tells_ready,
+        }
+    })
+}
+
+fn subject() -> impl Strategy<Value = Subject> {
+    prop_oneof![
+        text().prop_map(Subject::Image),
+        (name(), name()).prop_map(|(namespace, name)| Subject::Pod { namespace, name }),
+        name().prop_map(|name| Subject::Pod { namespace: String::new(), name }),
+    ]
+}
+
+fn node() -> impl Strategy<Value = NodeSetup> {
+    let labels = prop::collection::vec((name(), name()), 0..3);
+    let ready_ms = prop::option::of(0..100_000_u64);
+    (name(), text(), text(), any::<u32>(), labels, ready_ms).prop_map(|(name, cpu, memory, pods, labels, ready_ms)| {
+        let labels: Labels = labels.into_iter().collect();
+        NodeSetup { name, cpu, memory, pods, labels, ready_ms }
+    })
+}
+
+/// A request that has no command of its own.
+fn ask() -> impl Strategy<Value = Ask> {
+    let types = prop::sample::select(vec![PatchType::Merge, PatchType::Strategic, PatchType::Json]);
+    let grace = || prop::option::of(any::<i64>());
+    prop_oneof![
+        json().prop_map(|object| Ask::Create { object }),
+        json().prop_map(|object| Ask::Update { object }),
+        (subject_target(), any::<i32>()).prop_map(|(target, replicas)| Ask::Scale { target, replicas }),
+        (subject_target(), types, json()).prop_map(|(target, kind, patch)| Ask::Patch { target, kind, patch }),
+        (name(), json()).prop_map(|(namespace, object)| Ask::Apply { namespace, object }),
+        (subject_target(), propagation(), grace()).prop_map(|(target, propagation, grace)| Ask::Delete {
+            target,
+            propagation,
+            grace
+        }),
+        (subject_target(), grace()).prop_map(|(target, grace)| Ask::Evict { target, grace }),
+    ]
+}
+
+fn request() -> impl Strategy<Value = Command> {
+    let types = prop::sample::select(vec![PatchType::Merge, PatchType::Strategic, PatchType::Json]);
+    let on = any::<bool>;
+    prop_oneof![
+        text().prop_map(|manifest| Command::Apply { manifest }),
+        text().prop_map(|manifest| Command::Replace { manifest }),
+        (subject_target(), any::<i32>()).prop_map(|(target, replicas)| Command::Scale { target, replicas }),
+        (subject_target(), name(), text()).prop_map(|(target, container, image)| Command::SetImage {
+            target,
+            container,
+            image
+        }),
+        (subject_target(), any::<i64>()).prop_map(|(target, to_revision)| Command::Rollback { target, to_revision }),
+        (subject_target(), on()).prop_map(|(target, on)| Command::Pause { target, on }),
+        subject_target().prop_map(|target| Command::Restart { target }),
+        (subject_target(), types, json()).prop_map(|(target, kind, patch)| Command::Patch { target, kind, patch }),
+        (subject_target(), propagation(), prop::option::of(any::<i64>()))
+            .prop_map(|(target, propagation, grace)| Command::Delete { target, propagation, grace }),
+        (text(), ask()).prop_map(|(manager, ask)| Command::Request { manager, ask }),
+        subject_target().prop_map(|target| Command::Evict { target }),
+        (name(), on()).prop_map(|(node, on)| Command::Cordon { node, on }),
+    ]
+}
+
+fn fault() -> impl Strategy<Value = Command> {
+    let place = || prop_oneof![Just("default".to_string()), Just(String::new()), name()];
+    prop_oneof![
+        name().prop_map(|node| Command::StopNode { node }),
+        name().prop_map(|node| Command::StartNode { node }),
+        name().prop_map(|node| Command::CutNode { node }),
+        name().prop_map(|node| Command::BreakNode { node }),
+        name().prop_map(|node| Command::MendNode { node }),
+        name().prop_map(|node| Command::HealNode { node }),
+        node().prop_map(|node| Command::AddNode { node }),
+        name().prop_map(|node| Command::RemoveNode { node }),
+        (subject(), behavior()).prop_map(|(subject, behavior)| Command::SetBehavior { subject, behavior }),
+        subject().prop_map(|subject| Command::RestoreBehavior { subject }),
+        (place(), name(), any::<bool>()).prop_map(|(namespace, pod, ready)| Command::SetReady {
+            namespace,
+            pod,
+            ready
+        }),
+        (place(), name(), name(), any::<i32>()).prop_map(|(namespace, pod, container, code)| {
+            Command::CrashContainer { namespace, pod, container, code }
+        }),
+        name().prop_map(|process| Command::StopController { process }),
+        name().prop_map(|process| Command::StartController { process }),
+        name().prop_map(|process| Command::CrashController { process }),
+        (name(), any::<bool>()).prop_map(|(process, on)| Command::SetExpectations { process, on }),
+    ]
+}
+
+pub fn any_command() -> impl Strategy<Value = Command> {
+    prop_oneof![request(), fault()]
+}
+
+fn propagation() -> impl Strategy<Value = Option<Propagation>> {
+    prop::sample::select(vec![
+        None,
+        Some(Propagation::Background),
+        Some(Propagation::Foreground),
+        Some(Propagation::Orphan),
+    ])
+}

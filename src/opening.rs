@@ -1,0 +1,296 @@
+//! Opening what others have made: links and files.
+//!
+//! It is played beside the page, in slices. What is shown stays until the other world is ready, and stays for good where
+//! that cannot be, or is not wanted any more.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use gloo_timers::future::TimeoutFuture;
+use leptos::task::spawn_local;
+use loopscope_engine::api::ObjectKey;
+use loopscope_engine::history::History;
+use loopscope_engine::share::{
+    Bad, Fault, Handed, MOST_BYTES, Moment, is_link, packed, read_file, read_moment, state_words, unpack,
+};
+use loopscope_engine::sim::Millis;
+use loopscope_engine::world::{Instant, JournalEntry, Outcome, Scenario};
+
+use crate::app;
+use crate::platform::{self, wall_ms};
+use crate::ui::State;
+
+/// Wall time in ms that is played without a look at anything else, and things that happen between two looks at the clock.
+const SLICE_MS: f64 = 12.0;
+const CHUNK: usize = 64;
+/// So much virtual time a journal is played beyond its last command.
+const AFTER: Millis = Millis(1);
+/// Commands that are named.
+const MOST_NAMED: usize = 10;
+
+/// How far opening something has come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Stage {
+    #[default]
+    Closed,
+    Reading,
+    /// Hundredths of the way.
+    Playing(u64),
+    Told(Card),
+}
+
+/// What there is to say, and what can be done about it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Card {
+    pub title: &'static str,
+    pub words: String,
+    pub list: Vec<String>,
+    /// The name of a scenario that can be opened without the rest.
+    pub scenario: String,
+    /// How many commands can be played.
+    pub n_steps: usize,
+    /// It is open already.
+    pub is_open: bool,
+}
+
+/// What can still be used of something that could not be opened, or not as it was.
+struct Left {
+    scenario: Scenario,
+    steps: Vec<Rc<JournalEntry>>,
+}
+
+thread_local! {
+    static LEFT: RefCell<Option<Left>> = const { RefCell::new(None) };
+    /// The number of the newest opening: an older one gives up.
+    static RUN: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Where a run leads.
+struct Way {
+    scenario: Scenario,
+    steps: Vec<Rc<JournalEntry>>,
+    at: Instant,
+    selected: Option<ObjectKey>,
+    /// The state that is expected there.
+    digest: Option<u64>,
+    words: &'static str,
+}
+
+/// Another world to put into the page.
+pub struct Opened {
+    pub history: History,
+    pub selected: Option<ObjectKey>,
+    pub card: Option<Card>,
+    pub words: String,
+}
+
+const LINK: &str = "The link";
+
+fn next_run() -> u32 {
+    RUN.with(|run| {
+        run.set(run.get() + 1);
+        run.get()
+    })
+}
+
+fn is_current(run: u32) -> bool {
+    RUN.with(|it| it.get() == run)
+}
+
+/// Opens what follows the address's `#`, if that is a link of ours.
+pub fn open_hash(stage: State<Stage>, scenario: Scenario) {
+    let hash = platform::hash();
+    if !is_link(&hash) {
+        return;
+    }
+    let run = begin(stage);
+    spawn_local(async move {
+        let read = read_link(&hash).await;
+        go(stage, run, scenario, read.map(Handed::Moment), LINK);
+    });
+}
+
+async fn read_link(hash: &str) -> Result<Moment, Bad> {
+    let (bytes, sum) = packed(hash)?;
+    read_moment(&unpack(platform::inflate(&bytes, MOST_BYTES).await, sum)?)
+}
+
+/// Opens a file; a journal in the given scenario.
+pub fn open_file(stage: State<Stage>, scenario: Scenario, file: web_sys::File) {
+    let run = begin(stage);
+    spawn_local(async move {
+        let size = file.size() as usize;
+        let read = if size > MOST_BYTES {
+            Err(Bad::too_large("This file", size, MOST_BYTES))
+        } else {
+            let text = platform::file_text(file).await.unwrap_or_default();
+            read_file(&text)
+        };
+        go(stage, run, scenario, read, "The file");
+    });
+}
+
+fn begin(stage: State<Stage>) -> u32 {
+    stage.put(Stage::Reading);
+    next_run()
+}
+
+fn go(stage: State<Stage>, run: u32, scenario: Scenario, read: Result<Handed, Bad>, words: &'static str) {
+    if !is_current(run) {
+        return;
+    }
+    match read {
+        Ok(handed) => play(stage, way(handed, scenario, words)),
+        Err(bad) => tell(stage, bad, scenario),
+    }
+}
+
+fn way(handed: Handed, current: Scenario, words: &'static str) -> Way {
+    match handed {
+        Handed::Moment(Moment { scenario, steps, at, selected, digest }) => {
+            Way { scenario, steps, at, selected, digest: Some(digest), words }
+        }
+        Handed::Scenario(scenario) => beginning(scenario),
+        Handed::Journal(steps) => journal(current, steps),
+    }
+}
+
+fn beginning(scenario: Scenario) -> Way {
+    let (steps, at) = (Vec::new(), Instant::default());
+    Way { scenario, steps, at, selected: None, digest: None, words: "The scenario" }
+}
+
+fn journal(scenario: Scenario, steps: Vec<Rc<JournalEntry>>) -> Way {
+    let at = steps.last().map_or_else(Instant::default, |last| Instant::end_of(last.at + AFTER));
+    Way { scenario, steps, at, selected: None, digest: None, words: "The journal" }
+}
+
+fn tell(stage: State<Stage>, bad: Bad, current: Scenario) {
+    let title = match bad.fault {
+        Fault::NotOurs => "Not something that Loopscope can open",
+        Fault::Truncated => "A part is missing",
+        Fault::Changed => "Not as it was made",
+        Fault::TooLarge => "Too large",
+        Fault::Newer => "Made by a newer Loopscope",
+        Fault::Unreadable => "Something in it cannot be read",
+    };
+    let scenario = match (bad.scenario, bad.steps.is_empty()) {
+        (Some(scenario), _) => *scenario,
+        // A journal goes with the scenario that is open.
+        (None, false) => current,
+        (None, true) => Scenario::self_healing(),
+    };
+    let card = Card {
+        title,
+        words: bad.words,
+        list: Vec::new(),
+        scenario: scenario.name.clone(),
+        n_steps: bad.steps.len(),
+        is_open: false,
+    };
+    let steps = bad.steps.into_iter().map(Rc::new).collect();
+    LEFT.with(|left| left.replace(Some(Left { scenario, steps })));
+    stage.put(Stage::Told(card));
+}
+
+/// Plays to where something leads, beside the page, and then puts it into the page.
+fn play(stage: State<Stage>, way: Way) {
+    let run = next_run();
+    stage.put(Stage::Playing(0));
+    spawn_local(async move {
+        // First the page is to say what it does.
+        TimeoutFuture::new(0).await;
+        let mut history = History::of(way.scenario.clone(), way.steps.clone(), Instant::default());
+        let mut refused = Vec::new();
+        loop {
+            let (began, mut is_there) = (wall_ms(), false);
+            while !is_there && wall_ms() - began < SLICE_MS {
+                is_there = history.run_to(way.at, CHUNK, &mut refused);
+            }
+            if !is_current(run) {
+                return;
+            }
+            if is_there {
+                break;
+            }
+            stage.put(Stage::Playing(history.simulation().now().0 * 100 / way.at.at.0.max(1)));
+            TimeoutFuture::new(0).await;
+        }
+        if way.words != LINK {
+            // A reload is not to open an older link.
+            platform::forget_hash();
+        }
+        let card = doubts(&way, &history, &refused);
+        let words = arrival(&way, &history);
+        if card.is_some() {
+            LEFT.with(|left| left.replace(Some(Left { scenario: way.scenario, steps: Vec::new() })));
+        }
+        app::put(Opened { history, selected: way.selected, card, words });
+    });
+}
+
+/// `The link is open: Self-healing, 00:12.345, state 3f2a…`
+fn arrival(way: &Way, history: &History) -> String {
+    let (sim, name) = (history.simulation(), way.scenario.name.as_str());
+    let (clock, state) = (crate::atoms::clock(sim.now().0), state_words(sim.trace().digest()));
+    [way.words, " is open: ", name, ", ", &clock, ", state ", &state].concat()
+}
+
+/// What is not as it was when the moment was made, or was refused of a journal.
+fn doubts(way: &Way, history: &History, refused: &[(usize, Outcome)]) -> Option<Card> {
+    let digest = history.simulation().trace().digest();
+    let is_known = way.digest.is_some();
+    // What was refused then is refused now, and all is as it was.
+    if way.digest.map_or(refused.is_empty(), |it| it == digest) {
+        return None;
+    }
+    let named = |(index, outcome): &(usize, Outcome)| {
+        let step = way.steps.get(*index).map_or_else(String::new, |step| step.to_string());
+        let line = step.lines().next().unwrap_or_default();
+        let why = outcome.problems.first().map_or("", |it| it.message.as_str());
+        [line, ": ", why].concat()
+    };
+    let mut list: Vec<String> = refused.iter().take(MOST_NAMED).map(named).collect();
+    if refused.len() > MOST_NAMED {
+        list.push(["and ", &(refused.len() - MOST_NAMED).to_string(), " more"].concat());
+    }
+    let (n, all) = (refused.len().to_string(), way.steps.len().to_string());
+    let no_more = [n.as_str(), " of ", &all, " commands no longer apply. All others were carried out."].concat();
+    let differs = || {
+        let (was, is) = (state_words(way.digest.unwrap_or_default()), state_words(digest));
+        ["Its state was ", was.as_str(), ", here it is ", &is, ": it was made by another version of Loopscope. "]
+            .concat()
+    };
+    let words = match (is_known, refused.is_empty()) {
+        (true, true) => differs(),
+        (true, false) => differs() + &no_more,
+        (false, _) => no_more,
+    };
+    let title = if is_known { "Open, but not as it was" } else { "Open, but for some commands" };
+    Some(Card { title, words, list, scenario: way.scenario.name.clone(), n_steps: 0, is_open: true })
+}
+
+/// Leaves what is shown as it is.
+pub fn stay(stage: State<Stage>) {
+    next_run();
+    if stage.with_untracked(|it| !matches!(it, Stage::Told(card) if card.is_open)) {
+        // A reload is not to open it again.
+        platform::forget_hash();
+    }
+    LEFT.with(|left| left.replace(None));
+    stage.put(Stage::Closed);
+}
+
+/// Opens the scenario alone.
+pub fn take_scenario(stage: State<Stage>) {
+    if let Some(left) = LEFT.with(RefCell::take) {
+        play(stage, beginning(left.scenario));
+    }
+}
+
+/// Plays the commands before the one that cannot be read.
+pub fn take_steps(stage: State<Stage>) {
+    if let Some(left) = LEFT.with(RefCell::take) {
+        play(stage, journal(left.scenario, left.steps));
+    }
+}
