@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::scalar as resolve;
+
 /// Lines are folded at the first space beyond this column.
 const WIDTH: usize = 80;
 
@@ -124,41 +126,12 @@ fn literal(out: &mut String, text: &str, depth: usize) {
 
 /// What YAML 1.1 would read as something else than a text.
 pub fn is_ambiguous(text: &str) -> bool {
-    const WORDS: [&str; 22] = [
-        "true", "True", "TRUE", "false", "False", "FALSE", "null", "Null", "NULL", "~", "yes", "Yes", "YES", "no",
-        "No", "NO", "on", "On", "ON", "off", "Off", "OFF",
-    ];
-    const LETTERS: [&str; 7] = ["y", "Y", "n", "N", "<<", ".nan", ".inf"];
-    if text.is_empty() || WORDS.contains(&text) || LETTERS.contains(&text) {
-        return true;
-    }
-    let body = text.trim_start_matches(['+', '-']);
-    if [".inf", ".Inf", ".INF", ".NaN", ".NAN"].contains(&body) {
-        return true;
-    }
-    is_number(body) || is_time(text) || is_sixty(body)
-}
-
-fn is_number(body: &str) -> bool {
-    let plain: String = body.chars().filter(|c| *c != '_').collect();
-    let digits = |text: &str, radix: u32| !text.is_empty() && text.chars().all(|c| c.is_digit(radix));
-    for (prefix, radix) in [("0x", 16), ("0b", 2), ("0o", 8)] {
-        if let Some(rest) = plain.strip_prefix(prefix) {
-            return digits(rest, radix);
-        }
-    }
-    if !body.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
-        return false;
-    }
-    let (mantissa, exponent) = plain.split_once(['e', 'E']).map_or((plain.as_str(), None), |(m, e)| (m, Some(e)));
-    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let all = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    let has_digits = !whole.is_empty() || !part.is_empty();
-    has_digits && all(whole) && all(part) && exponent.is_none_or(|it| digits(it.trim_start_matches(['+', '-']), 10))
+    text == "<<" || !matches!(resolve::plain(text), Ok(Value::String(_))) || is_time(text) || is_sixty(text)
 }
 
 /// `1:30`, which YAML 1.1 takes for ninety.
-fn is_sixty(body: &str) -> bool {
+fn is_sixty(text: &str) -> bool {
+    let body = text.trim_start_matches(['+', '-']);
     body.contains(':')
         && body.starts_with(|c: char| c.is_ascii_digit())
         && body.split(':').skip(1).all(|part| {
