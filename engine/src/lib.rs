@@ -15,6 +15,7 @@ pub mod client;
 
 pub mod controllers;
 pub mod environment;
+pub mod kubectl;
 
 pub mod world;
 

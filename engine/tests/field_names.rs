@@ -93,6 +93,7 @@ fn binding(kind: Kind) -> Binding {
         ValidatingAdmissionPolicy api::admissionregistration::v1::ValidatingAdmissionPolicy;
         ValidatingAdmissionPolicyBinding api::admissionregistration::v1::ValidatingAdmissionPolicyBinding;
         APIService k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
+        Event api::core::v1::Event;
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer with the layers it may use. `note` is the macro of `client`.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("sim", &[]),
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
@@ -12,10 +12,14 @@ const LAYERS: [(&str, &[&str]); 12] = [
     ("client", &["api", "sim", "apiserver", "note"]),
     ("controllers", &["api", "sim", "apiserver", "client", "note"]),
     ("environment", &["api", "sim", "client", "note"]),
-    ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "note"]),
+    ("kubectl", &["api", "manifest", "sim", "apiserver"]),
+    ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "note"]),
     ("history", &["sim", "world"]),
     ("share", &["api", "manifest", "sim", "environment", "world"]),
-    ("view", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "world", "note"]),
+    (
+        "view",
+        &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "world", "note"],
+    ),
     ("export", &["api", "sim", "client", "world", "share", "view"]),
 ];
 

@@ -13,10 +13,10 @@ use std::path::Path;
 const DROPPED: &[&str] = &["initialNodes", "title"];
 const DROPPED_DERIVED: &[&str] = &["podTimeline", "replicaSetSteps"];
 
-/// `cargo xtask recordings <folder with traces/ and tables/>`
+/// `cargo xtask recordings <folder with traces/, tables/ and kubectl/>`
 pub fn command(args: &[String]) -> Res {
-    let [folder] = args else { return Err("which folder? It holds traces/ and tables/".into()) };
-    for part in ["traces", "tables"] {
+    let [folder] = args else { return Err("which folder? It holds traces/, tables/ and kubectl/".into()) };
+    for part in ["traces", "tables", "kubectl"] {
         let to = paths::root().join("engine/tests/data").join(part);
         let (count, bytes) = take(&Path::new(folder).join(part), &to)?;
         println!("{part}: {count} files, {bytes} bytes");
@@ -24,12 +24,17 @@ pub fn command(args: &[String]) -> Res {
     Ok(())
 }
 
+/// Of kubectl's recordings the table of scalars is kept beside the manifests.
+fn is_meant(name: &str) -> bool {
+    name.ends_with(".json") && name != "yaml_scalars.json"
+}
+
 fn take(from: &Path, to: &Path) -> Res<(usize, usize)> {
     let said = |file: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
     fs::create_dir_all(to).map_err(|e| said(to, &e))?;
     let (mut count, mut bytes) = (0, 0);
     for file in fs::read_dir(from).map_err(|e| said(from, &e))?.flatten().map(|it| it.path()) {
-        let Some(name) = file.file_name().and_then(|it| it.to_str()).filter(|it| it.ends_with(".json")) else {
+        let Some(name) = file.file_name().and_then(|it| it.to_str()).filter(|it| is_meant(it)) else {
             continue;
         };
         let text = fs::read(&file).map_err(|e| said(&file, &e))?;

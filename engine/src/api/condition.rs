@@ -10,6 +10,8 @@ pub struct Condition {
     pub last_heartbeat_time: Option<Timestamp>,
     pub last_update_time: Option<Timestamp>,
     pub last_transition_time: Option<Timestamp>,
+    /// The generation of the object that it is about, where its author says so; 0 where not.
+    pub observed_generation: i64,
 }
 
 impl Record for Condition {
@@ -23,6 +25,7 @@ impl Record for Condition {
         visitor.field("lastHeartbeatTime", false, &mut self.last_heartbeat_time);
         visitor.field("lastUpdateTime", false, &mut self.last_update_time);
         visitor.field("lastTransitionTime", false, &mut self.last_transition_time);
+        visitor.field("observedGeneration", false, &mut self.observed_generation);
     }
 }
 

@@ -93,6 +93,7 @@ kinds! {
     ValidatingAdmissionPolicy "admissionregistration.k8s.io/v1" "validatingadmissionpolicies" [] cluster StoredOnly;
     ValidatingAdmissionPolicyBinding "admissionregistration.k8s.io/v1" "validatingadmissionpolicybindings" [] cluster StoredOnly;
     APIService "apiregistration.k8s.io/v1" "apiservices" [] cluster StoredOnly;
+    Event "v1" "events" ["ev"] namespaced StoredOnly;
 }
 
 impl Kind {

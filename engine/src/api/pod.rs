@@ -241,7 +241,9 @@ record!(ContainerRunning { started_at "startedAt" always });
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContainerTerminated {
+    pub container_id: String,
     pub exit_code: i32,
+    pub signal: i32,
     pub reason: Text,
     pub message: Text,
     pub started_at: Timestamp,
@@ -249,7 +251,9 @@ pub struct ContainerTerminated {
 }
 
 record!(ContainerTerminated {
+    container_id "containerID",
     exit_code "exitCode" always,
+    signal "signal",
     reason "reason" always,
     message "message",
     started_at "startedAt" always,

@@ -33,7 +33,7 @@ const SETS: [&str; 1] = ["finalizers"];
 const RETAIN_KEYS: [&str; 2] = ["strategy", "volumes"];
 
 /// The merge keys of a list, where it is merged item by item.
-pub(super) fn merge_keys(field: &str) -> Option<&'static [&'static str]> {
+pub fn merge_keys(field: &str) -> Option<&'static [&'static str]> {
     MERGE_KEYS.iter().find(|(name, _)| *name == field).map(|(_, keys)| *keys)
 }
 

@@ -8,8 +8,8 @@ use super::strategic::strategic_patch;
 use super::templates::{Bound, Prepared};
 use super::{
     Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, Indexes, ManagerId, Objects, PatchType,
-    Reason, Request, Verb, WatchLog, admit_pod, apply_defaults, merge_patch, select_pods_of_job, three_way,
-    validate_create, validate_meta, validate_update,
+    Reason, Request, Verb, WatchLog, admit_pod, apply_defaults, configuration, merge_patch, select_pods_of_job,
+    three_way, validate_create, validate_meta, validate_update,
 };
 use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, Timestamp, Uid, set_condition};
 use crate::sim::{Millis, Random, Seq, Time};
@@ -44,12 +44,12 @@ pub struct Moment<'a> {
 /// The store and the rules by which it changes. Nothing else changes an object.
 #[derive(Clone, Debug, Default)]
 pub struct ApiServer {
-    objects: Objects,
-    version: u64,
+    pub(super) objects: Objects,
+    pub(super) version: u64,
     log: WatchLog,
     managers: FieldManagers,
     pub events: EventLog,
-    prepared: Option<Prepared>,
+    pub(super) prepared: Option<Prepared>,
     bound: Bound,
     /// So long after a write every watcher has heard of it; unknown where none is given.
     pub watch_lag: Option<Millis>,
@@ -438,28 +438,10 @@ impl ApiServer {
         Answer { object, outcome: Effect::Deleted }
     }
 
-    fn log_write(&mut self, change: Change) {
+    pub(super) fn log_write(&mut self, change: Change) {
         let heard = self.watch_lag.map_or(Time(0), |lag| change.at - lag);
         self.log.push(change, heard);
     }
-}
-
-/// A manifest as `kubectl apply` remembers it: with its namespace, and without what an earlier apply remembered, which
-/// an object that was read from a cluster brings along (`GetModifiedConfiguration`).
-fn configuration(value: &Value, namespace: &Name) -> Value {
-    let mut new = value.clone();
-    if let Some(meta) = new.get_mut("metadata").and_then(Value::as_object_mut) {
-        if !namespace.is_empty() {
-            meta.insert("namespace".into(), namespace.as_str().into());
-        }
-        let annotations = meta.entry("annotations").or_insert(Value::Null);
-        match annotations {
-            Value::Object(annotations) => drop(annotations.remove(LAST_APPLIED)),
-            Value::Null => *annotations = Value::Object(serde_json::Map::new()),
-            _ => {}
-        }
-    }
-    new
 }
 
 fn decode(kind: Kind, value: Value) -> Result<Object, ApiError> {

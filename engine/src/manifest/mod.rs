@@ -15,7 +15,7 @@ mod tree;
 mod write;
 
 pub use spans::{Span, Spans};
-pub use write::to_yaml;
+pub use write::{is_ambiguous, to_yaml};
 
 use serde_json::Value;
 
@@ -214,6 +214,25 @@ fn decode_error(diagnostic: &Diagnostic, text: &str) -> String {
         return format!("error: unable to decode \"STDIN\": json: {text}");
     }
     format!("Error from server (BadRequest): error when creating \"STDIN\": {text}")
+}
+
+/// The first of a path's fields that the type before it does not have.
+pub fn unknown_field(kind: Kind, path: &[&str]) -> Option<String> {
+    let schema = Schema::new();
+    let mut owner = kind.name();
+    for name in path {
+        // What is reported is in no manifest, and so not in the schema.
+        if owner == kind.name() && matches!(*name, "apiVersion" | "kind" | "status") {
+            return None;
+        }
+        let Some(field) = schema.field(owner, name) else { return Some((*name).into()) };
+        owner = match field.kind {
+            schema::Type::Struct(name) => name,
+            schema::Type::List(name) | schema::Type::Map(name) => name,
+            _ => "",
+        };
+    }
+    None
 }
 
 /// Reads a text of YAML or JSON documents.

@@ -1,73 +1,13 @@
 //! How a pod is drawn.
 
 use super::{Countdown, PodClass, PodRow};
-use crate::api::{ContainerState, Name, Node, Object, ObjectKey, Pod, condition};
+use crate::api::{Name, Node, Object, ObjectKey, Pod, condition};
 use crate::client::Pull;
 use crate::controllers::kubelet::{pull_delay, restart_at};
+use crate::kubectl::is_fine;
+pub use crate::kubectl::reason;
+pub use crate::kubectl::status_word;
 use crate::world::Simulation;
-
-/// A pod's STATUS as `kubectl get pods` prints it (`printPod` in `pkg/printers/internalversion/printers.go`, v1.36).
-pub fn status_word(pod: &Pod) -> String {
-    match pod.is_terminating() {
-        true if pod.status.reason == "NodeLost" => "Unknown".into(),
-        true if !pod.is_finished() => "Terminating".into(),
-        _ => reason(pod),
-    }
-}
-
-/// Nothing is the matter with it: most pods, most of the time.
-fn is_fine(pod: &Pod) -> bool {
-    let runs = |state: &ContainerState| matches!(state, ContainerState::Running(_));
-    pod.status.phase == "Running"
-        && pod.status.reason.is_empty()
-        && pod.is_ready()
-        && pod.status.container_statuses.iter().all(|it| it.ready && runs(&it.state))
-}
-
-/// Why a pod is as it is, whether or not it is to go.
-pub fn reason(pod: &Pod) -> String {
-    if is_fine(pod) {
-        return "Running".into();
-    }
-    if let Some(word) = init_word(pod) {
-        return word;
-    }
-    let mut word = if pod.status.reason.is_empty() { pod.status.phase.clone() } else { pod.status.reason.clone() };
-    let mut runs = false;
-    for status in pod.status.container_statuses.iter().rev() {
-        match &status.state {
-            ContainerState::Waiting(it) if !it.reason.is_empty() => word.clone_from(&it.reason),
-            ContainerState::Terminated(it) if !it.reason.is_empty() => word.clone_from(&it.reason),
-            ContainerState::Terminated(it) => word = format!("ExitCode:{}", it.exit_code).into(),
-            ContainerState::Running(_) if status.ready => runs = true,
-            _ => {}
-        }
-    }
-    match word.as_str() {
-        "Completed" if runs && pod.is_ready() => "Running".into(),
-        "Completed" if runs => "NotReady".into(),
-        _ => word.into(),
-    }
-}
-
-/// What holds the init containers up; nothing once they are through.
-fn init_word(pod: &Pod) -> Option<String> {
-    let statuses = &pod.status.init_container_statuses;
-    let stays = |at: usize| pod.spec.init_containers.get(at).is_some_and(|it| it.is_sidecar());
-    for (at, status) in statuses.iter().enumerate() {
-        return Some(match &status.state {
-            ContainerState::Terminated(it) if it.exit_code == 0 => continue,
-            _ if stays(at) && status.started => continue,
-            ContainerState::Terminated(it) if it.reason.is_empty() => format!("Init:ExitCode:{}", it.exit_code),
-            ContainerState::Terminated(it) => format!("Init:{}", it.reason),
-            ContainerState::Waiting(it) if !matches!(it.reason.as_str(), "" | "PodInitializing") => {
-                format!("Init:{}", it.reason)
-            }
-            _ => format!("Init:{at}/{}", pod.spec.init_containers.len()),
-        });
-    }
-    None
-}
 
 /// The class of a pod as the API server reports it; the first rule that fits wins, in the order of kubectl's printer.
 pub fn classify(pod: &Pod, node: Option<&Node>) -> PodClass {

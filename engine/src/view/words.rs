@@ -144,17 +144,7 @@ pub fn as_cause(simulation: &Simulation, what: &What) -> String {
     }
 }
 
-/// An age as kubectl writes it (`duration.HumanDuration`, apimachinery v1.36).
+/// An age as kubectl writes it.
 pub fn age(ms: u64) -> String {
-    let s = ms / 1000;
-    match s {
-        0..=119 => format!("{s}s"),
-        120..=599 if s.is_multiple_of(60) => format!("{}m", s / 60),
-        120..=599 => format!("{}m{}s", s / 60, s % 60),
-        600..=10_799 => format!("{}m", s / 60),
-        10_800..=28_799 if (s / 60).is_multiple_of(60) => format!("{}h", s / 3600),
-        10_800..=28_799 => format!("{}h{}m", s / 3600, s / 60 % 60),
-        28_800..=172_799 => format!("{}h", s / 3600),
-        _ => format!("{}d", s / 86_400),
-    }
+    crate::kubectl::human_duration(i64::try_from(ms).unwrap_or(i64::MAX))
 }

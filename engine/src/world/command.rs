@@ -103,6 +103,11 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grace: Option<i64>,
     },
+    /// Any other request that kubectl makes, under the name of its field manager.
+    Request {
+        manager: String,
+        ask: super::Ask,
+    },
     /// The eviction of a pod, as `kubectl drain` asks for it.
     Evict {
         target: Target,
@@ -201,7 +206,7 @@ impl Command {
         use Command::*;
         match self {
             Apply { .. } | Replace { .. } | Scale { .. } | SetImage { .. } | Rollback { .. } | Pause { .. } => false,
-            Restart { .. } | Patch { .. } | Delete { .. } | Evict { .. } | Cordon { .. } => false,
+            Restart { .. } | Patch { .. } | Delete { .. } | Evict { .. } | Cordon { .. } | Request { .. } => false,
             StopNode { .. } | StartNode { .. } | CutNode { .. } | HealNode { .. } | BreakNode { .. } => true,
             MendNode { .. } | AddNode { .. } | RemoveNode { .. } | SetBehavior { .. } | RestoreBehavior { .. } => true,
             SetReady { .. } | CrashContainer { .. } | StopController { .. } | StartController { .. } => true,

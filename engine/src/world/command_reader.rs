@@ -262,6 +262,10 @@ fn read_words(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
         {
             of_manifest(verb, manifest)
         }
+        ["request", manager, ask] => {
+            let ask = serde_json::from_str(ask).map_err(|error| error.to_string())?;
+            Command::Request { manager: (*manager).into(), ask }
+        }
         ["evict", name] => Command::Evict { target: flags.target(name)? },
         ["node", "add", name] => Command::AddNode { node: read_node(flags, name)? },
         ["node", verb, node] => {

@@ -194,6 +194,10 @@ impl Display for Command {
                 write!(f, "kubectl rollout {verb} {}{}", Named(target), of(target))
             }
             Command::Restart { target } => write!(f, "kubectl rollout restart {}{}", Named(target), of(target)),
+            Command::Request { manager, ask } => {
+                let ask = serde_json::to_string(ask).unwrap_or_default();
+                write!(f, "request {} {}", Quoted(manager), Quoted(&ask))
+            }
             Command::Patch { target, kind, patch } => {
                 let text = patch.to_string();
                 let kind = patch_type(*kind);

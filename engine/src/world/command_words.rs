@@ -1,4 +1,4 @@
-use super::{Command, JournalEntry, Simulation, Subject, Target};
+use super::{Ask, Command, JournalEntry, Simulation, Subject, Target};
 use crate::apiserver::Propagation;
 use crate::client::Note;
 use crate::manifest::{self, Manifest};
@@ -72,11 +72,27 @@ pub(super) fn describe(command: &Command, manifest: Option<&Manifest>) -> Note {
             };
             Note { text, args: vec![kind(target).into(), name(target).into()] }
         }
+        Command::Request { ask, .. } => asked(ask),
         Command::Evict { target } => note!("evicted {} **{}**", kind(target), name(target)),
         Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
         Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),
         other => describe_fault(other),
     }
+}
+
+/// What kubectl asked of the API server.
+fn asked(ask: &Ask) -> Note {
+    let target = ask.target();
+    let (kind, name) = target
+        .map_or_else(|| ("object".to_owned(), String::new()), |it| (it.kind.name().to_ascii_lowercase(), it.name));
+    let text = match ask {
+        Ask::Create { .. } => "created {} **{}**",
+        Ask::Apply { .. } => "applied {} **{}**",
+        Ask::Delete { .. } => "deleted {} **{}**",
+        Ask::Evict { .. } => "evicted {} **{}**",
+        Ask::Update { .. } | Ask::Scale { .. } | Ask::Patch { .. } => "changed {} **{}**",
+    };
+    Note { text, args: vec![kind.into(), name.into()] }
 }
 
 /// `applied Deployment web and 2 more`

@@ -3,6 +3,7 @@
 //! A scenario and a journal of commands are all there is; [`Simulation`] replays them. It owns the API server, the
 //! processes with their caches and loops, and the machines, and it alone decides what happens when.
 
+mod ask;
 mod command;
 mod command_reader;
 mod command_text;
@@ -24,6 +25,7 @@ mod under_way;
 mod wanted;
 mod watching;
 
+pub use ask::Ask;
 pub use command::*;
 pub use command_reader::{read_behavior_flags, read_instant, read_journal, read_journal_until};
 pub use command_text::{write_behavior_flags, write_instant, write_journal};

@@ -361,16 +361,22 @@ impl Simulation {
         self.trace.root(seq).is_some_and(|root| self.commands.binary_search(&root).is_ok())
     }
 
-    /// Does what a person asked for, now. The person's own request takes no time.
-    pub fn dispatch(&mut self, command: Command) -> Outcome {
+    /// Puts a command in the journal and in the trace, with what the text that comes with it was read as.
+    pub(super) fn note_command(&mut self, command: &Command, manifest: Option<&Manifest>) -> Seq {
         self.earlier = self.trace.last_seq();
-        let manifest = command.manifest().map(manifest::read);
-        let words = describe_with(&command, manifest.as_ref());
+        let words = describe_with(command, manifest);
         let nth = (self.queue.next_at() == Some(self.now())).then_some(self.nth);
         self.journal.push(Rc::new(JournalEntry { at: self.now(), nth, command: command.clone() }));
         let lane = if command.is_disturbance() { Lane::Faults } else { Lane::You };
         let seq = self.record_on(lane, None, false, What::Commanded(words));
         self.commands.push(seq);
+        seq
+    }
+
+    /// Does what a person asked for, now. The person's own request takes no time.
+    pub fn dispatch(&mut self, command: Command) -> Outcome {
+        let manifest = command.manifest().map(manifest::read);
+        let seq = self.note_command(&command, manifest.as_ref());
         let outcome = self.obey(command, manifest, seq);
         self.balance();
         outcome
@@ -378,6 +384,7 @@ impl Simulation {
 
     fn obey(&mut self, command: Command, manifest: Option<Manifest>, seq: Seq) -> Outcome {
         match command {
+            Command::Request { .. } => self.asked(&command, seq),
             Command::Apply { .. } => self.apply(manifest.unwrap_or_default(), seq),
             Command::Replace { .. } => self.replace(manifest.unwrap_or_default(), seq),
             Command::Scale { target, replicas } => self.scale(&target, replicas, seq),

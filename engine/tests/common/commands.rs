@@ -4,7 +4,7 @@
 use loopscope_engine::api::{Kind, Labels};
 use loopscope_engine::apiserver::{PatchType, Propagation};
 use loopscope_engine::environment::Behavior;
-use loopscope_engine::world::{Command, NodeSetup, Subject, Target};
+use loopscope_engine::world::{Ask, Command, NodeSetup, Subject, Target};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -97,6 +97,25 @@ fn node() -> impl Strategy<Value = NodeSetup> {
     })
 }
 
+/// A request that has no command of its own.
+fn ask() -> impl Strategy<Value = Ask> {
+    let types = prop::sample::select(vec![PatchType::Merge, PatchType::Strategic, PatchType::Json]);
+    let grace = || prop::option::of(any::<i64>());
+    prop_oneof![
+        json().prop_map(|object| Ask::Create { object }),
+        json().prop_map(|object| Ask::Update { object }),
+        (subject_target(), any::<i32>()).prop_map(|(target, replicas)| Ask::Scale { target, replicas }),
+        (subject_target(), types, json()).prop_map(|(target, kind, patch)| Ask::Patch { target, kind, patch }),
+        (name(), json()).prop_map(|(namespace, object)| Ask::Apply { namespace, object }),
+        (subject_target(), propagation(), grace()).prop_map(|(target, propagation, grace)| Ask::Delete {
+            target,
+            propagation,
+            grace
+        }),
+        (subject_target(), grace()).prop_map(|(target, grace)| Ask::Evict { target, grace }),
+    ]
+}
+
 fn request() -> impl Strategy<Value = Command> {
     let types = prop::sample::select(vec![PatchType::Merge, PatchType::Strategic, PatchType::Json]);
     let on = any::<bool>;
@@ -115,6 +134,7 @@ fn request() -> impl Strategy<Value = Command> {
         (subject_target(), types, json()).prop_map(|(target, kind, patch)| Command::Patch { target, kind, patch }),
         (subject_target(), propagation(), prop::option::of(any::<i64>()))
             .prop_map(|(target, propagation, grace)| Command::Delete { target, propagation, grace }),
+        (text(), ask()).prop_map(|(manager, ask)| Command::Request { manager, ask }),
         subject_target().prop_map(|target| Command::Evict { target }),
         (name(), on()).prop_map(|(node, on)| Command::Cordon { node, on }),
     ]

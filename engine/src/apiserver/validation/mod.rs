@@ -20,6 +20,7 @@ use serde_json::Value;
 use super::FieldError;
 use crate::api::{Field, Object, write_value};
 
+pub use names::label_value;
 pub use update::validate_update;
 
 /// Everything that is wrong with a new object; nothing where it may be stored.

@@ -62,7 +62,8 @@ pub(super) fn path_segment(text: &str) -> Vec<String> {
     wrong
 }
 
-pub(super) fn label_value(text: &str) -> Vec<String> {
+/// What is wrong with a text as the value of a label.
+pub fn label_value(text: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if text.len() > 63 {
         wrong.push("must be no more than 63 bytes".into());

@@ -103,9 +103,9 @@ impl Scribe<'_> {
         ContainerState::Terminated(ContainerTerminated {
             exit_code: exit.code,
             reason: reason.into(),
-            message: Text::default(),
             started_at: self.stamp(exit.since),
             finished_at: self.stamp(exit.at),
+            ..ContainerTerminated::default()
         })
     }
 

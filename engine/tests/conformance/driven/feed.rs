@@ -197,6 +197,7 @@ impl Works<'_> {
             last_heartbeat_time: self.stamp(&it["lastHeartbeatMs"]),
             last_update_time: None,
             last_transition_time: self.stamp(&it["lastTransitionMs"]),
+            observed_generation: 0,
         };
         list.as_array().into_iter().flatten().map(one).collect()
     }

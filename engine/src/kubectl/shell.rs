@@ -1,0 +1,294 @@
+//! Lines of a shell: words, quotes, comments, pipes, here-documents. No variables, no substitutions.
+
+/// What is typed or pasted, one command after another.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Step {
+    /// The commands of a pipe, each in words.
+    pub pipe: Vec<Vec<String>>,
+    /// What a here-document or `<` gives to the first.
+    pub input: Option<String>,
+    /// The file that is read as input.
+    pub from: Option<String>,
+    /// The file that the last one writes to.
+    pub to: Option<String>,
+    /// Whether it only runs if the one before went well.
+    pub if_well: bool,
+    /// The text it was read from, without its here-document.
+    pub text: String,
+}
+
+/// Longer lines are refused whole.
+pub const LONGEST: usize = 1 << 20;
+
+struct Reader<'a> {
+    text: &'a str,
+    place: usize,
+    step: Step,
+    words: Vec<String>,
+    steps: Vec<Step>,
+    /// Marks of here-documents whose text begins on the next line, and whether leading tabs are dropped.
+    marks: Vec<(String, bool)>,
+    began: usize,
+}
+
+/// Reads commands.
+///
+/// # Errors
+/// What a shell would not understand either, or what is not simulated.
+pub fn read(text: &str) -> Result<Vec<Step>, String> {
+    if text.len() > LONGEST {
+        return Err("error: the line is longer than 1 MiB".into());
+    }
+    let mut reader = Reader {
+        text,
+        place: 0,
+        step: Step::default(),
+        words: Vec::new(),
+        steps: Vec::new(),
+        marks: Vec::new(),
+        began: 0,
+    };
+    reader.all()?;
+    Ok(reader.steps)
+}
+
+const NO_VARIABLES: &str = "error: variables and substitutions of the shell are not simulated: write the value itself";
+
+impl Reader<'_> {
+    fn rest(&self) -> &str {
+        self.text.get(self.place..).unwrap_or_default()
+    }
+
+    fn take(&mut self, prefix: &str) -> bool {
+        let found = self.rest().starts_with(prefix);
+        if found {
+            self.place += prefix.len();
+        }
+        found
+    }
+
+    fn all(&mut self) -> Result<(), String> {
+        while let Some(c) = self.rest().chars().next() {
+            match c {
+                ' ' | '\t' | '\r' => self.place += 1,
+                '\\' if self.rest().starts_with("\\\n") => self.place += 2,
+                '\\' if self.rest().starts_with("\\\r\n") => self.place += 3,
+                '#' => self.place += self.rest().find('\n').unwrap_or(self.rest().len()),
+                '\n' => {
+                    self.place += 1;
+                    self.here_documents()?;
+                    self.end_step(false);
+                }
+                ';' => {
+                    self.place += 1;
+                    self.end_step(false);
+                }
+                '&' if self.take("&&") => self.end_step(true),
+                '|' if !self.rest().starts_with("||") => {
+                    self.place += 1;
+                    self.end_command()?;
+                }
+                '<' | '>' => self.redirect()?,
+                '&' | '|' | '(' | ')' | '`' => {
+                    return Err(["error: '", &c.to_string(), "' of the shell is not simulated"].concat());
+                }
+                _ => {
+                    let word = self.word()?;
+                    self.words.push(word);
+                }
+            }
+        }
+        if !self.marks.is_empty() {
+            return Err("error: the here-document has no end".into());
+        }
+        self.end_step(false);
+        Ok(())
+    }
+
+    fn end_command(&mut self) -> Result<(), String> {
+        if self.words.is_empty() {
+            return Err("error: nothing stands before '|'".into());
+        }
+        self.step.pipe.push(std::mem::take(&mut self.words));
+        Ok(())
+    }
+
+    fn end_step(&mut self, then_if_well: bool) {
+        if !self.words.is_empty() {
+            self.step.pipe.push(std::mem::take(&mut self.words));
+        }
+        let mut step = std::mem::take(&mut self.step);
+        if !step.pipe.is_empty() {
+            if step.text.is_empty() {
+                step.text = self
+                    .text
+                    .get(self.began..self.place)
+                    .unwrap_or_default()
+                    .trim()
+                    .trim_end_matches([';', '&'])
+                    .trim()
+                    .into();
+            }
+            self.steps.push(step);
+        }
+        self.step.if_well = then_if_well;
+        self.began = self.place;
+    }
+
+    fn redirect(&mut self) -> Result<(), String> {
+        if self.take("<<") {
+            let drops_tabs = self.take("-");
+            self.blanks();
+            let mark = self.word()?;
+            if mark.is_empty() {
+                return Err("error: the here-document has no mark".into());
+            }
+            self.marks.push((mark, drops_tabs));
+            return Ok(());
+        }
+        let is_input = self.rest().starts_with('<');
+        self.place += 1;
+        if self.rest().starts_with(['>', '&', '(']) {
+            return Err("error: this redirection of the shell is not simulated".into());
+        }
+        self.blanks();
+        let file = self.word()?;
+        if file.is_empty() {
+            return Err("error: a redirection names no file".into());
+        }
+        if is_input {
+            self.step.from = Some(file);
+        } else {
+            self.step.to = Some(file);
+        }
+        Ok(())
+    }
+
+    fn blanks(&mut self) {
+        while self.rest().starts_with([' ', '\t']) {
+            self.place += 1;
+        }
+    }
+
+    fn here_documents(&mut self) -> Result<(), String> {
+        if self.marks.is_empty() {
+            return Ok(());
+        }
+        self.step.text = self.text.get(self.began..self.place).unwrap_or_default().trim().into();
+        for (mark, drops_tabs) in std::mem::take(&mut self.marks) {
+            let mut body = String::new();
+            loop {
+                if self.rest().is_empty() {
+                    return Err(["error: the here-document has no end: no line is \"", &mark, "\""].concat());
+                }
+                let end = self.rest().find('\n').unwrap_or(self.rest().len());
+                let line = self.rest()[..end].trim_end_matches('\r').to_string();
+                self.place += (end + 1).min(self.rest().len());
+                let line = if drops_tabs { line.trim_start_matches('\t') } else { line.as_str() };
+                if line == mark {
+                    break;
+                }
+                body += line;
+                body.push('\n');
+            }
+            self.step.input = Some(body);
+        }
+        Ok(())
+    }
+
+    fn word(&mut self) -> Result<String, String> {
+        let mut word = String::new();
+        while let Some(c) = self.rest().chars().next() {
+            match c {
+                ' ' | '\t' | '\r' | '\n' | ';' | '|' | '<' | '>' | '&' | '(' | ')' => break,
+                '\'' => {
+                    self.place += 1;
+                    let end = self.rest().find('\'').ok_or("error: unterminated quote: '")?;
+                    word += &self.rest()[..end];
+                    self.place += end + 1;
+                }
+                '"' => {
+                    self.place += 1;
+                    self.double_quoted(&mut word)?;
+                }
+                '\\' => {
+                    self.place += 1;
+                    let escaped = self.rest().chars().next();
+                    self.place += escaped.map_or(0, char::len_utf8);
+                    word.extend(escaped.filter(|c| *c != '\n'));
+                }
+                '$' if self.is_variable() => return Err(NO_VARIABLES.into()),
+                '`' => return Err(NO_VARIABLES.into()),
+                _ => {
+                    word.push(c);
+                    self.place += c.len_utf8();
+                }
+            }
+        }
+        Ok(word)
+    }
+
+    fn is_variable(&self) -> bool {
+        self.rest().chars().nth(1).is_some_and(|c| c.is_ascii_alphanumeric() || "_({?@#*$!".contains(c))
+    }
+
+    fn double_quoted(&mut self, word: &mut String) -> Result<(), String> {
+        loop {
+            let Some(c) = self.rest().chars().next() else { return Err("error: unterminated quote: \"".into()) };
+            self.place += c.len_utf8();
+            match c {
+                '"' => return Ok(()),
+                '\\' => {
+                    let next = self.rest().chars().next().unwrap_or('\\');
+                    if "\"\\$`\n".contains(next) {
+                        self.place += next.len_utf8();
+                        word.extend(Some(next).filter(|c| *c != '\n'));
+                    } else {
+                        word.push('\\');
+                    }
+                }
+                '$' => {
+                    self.place -= 1;
+                    if self.is_variable() {
+                        return Err(NO_VARIABLES.into());
+                    }
+                    self.place += 1;
+                    word.push('$');
+                }
+                '`' => return Err(NO_VARIABLES.into()),
+                _ => word.push(c),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<Vec<String>> {
+        read(text).unwrap().into_iter().flat_map(|step| step.pipe).collect()
+    }
+
+    #[test]
+    fn words_are_quoted_as_in_a_shell() {
+        assert_eq!(
+            words("k get 'a b' \"c \\\"d\\\"\" e\\ f x=\"a b\"  # no\n"),
+            [vec!["k", "get", "a b", "c \"d\"", "e f", "x=a b"]]
+        );
+        assert_eq!(words("a \\\n  b; c && d | e -l"), [vec!["a", "b"], vec!["c"], vec!["d"], vec!["e", "-l"]]);
+        assert!(read("k get 'a").is_err() && read("k get \"a").is_err() && read("k get $A").is_err());
+        assert_eq!(words("k -o jsonpath='{$.a}'"), [vec!["k", "-o", "jsonpath={$.a}"]]);
+    }
+
+    #[test]
+    fn here_documents_are_input() {
+        let steps = read("cat <<EOF > a.yaml\nkind: Pod\n  x: 1\nEOF\nkubectl apply -f a.yaml\n").unwrap();
+        assert_eq!(
+            (steps.len(), steps[0].to.as_deref(), steps[0].input.as_deref()),
+            (2, Some("a.yaml"), Some("kind: Pod\n  x: 1\n"))
+        );
+        assert_eq!(steps[1].text, "kubectl apply -f a.yaml");
+        assert!(read("k apply -f - <<EOF\na\n").is_err());
+    }
+}
