@@ -144,12 +144,12 @@ labTest('a refused pod: the 403 is in the chain of causes', async ({ page, lab }
 labTest('what an apply would change is told before, and nothing is changed', async ({ page, lab }) => {
   await lab.converge();
   const difference = page.getByRole('status', { name: 'Difference' });
-  await lab.button('Compare').click();
+  await page.getByRole('button', { name: 'Compare', exact: true }).click();
   await difference.getByText('No changes: the cluster has all of it already.').waitFor();
   const text = await lab.editor().inputValue();
   await lab.write(text.replace('replicas: 3', 'replicas: 6').replace('        ports:\n        - containerPort: 80\n', ''));
   assert.equal(await difference.getByText(/./).count(), 0, 'an answer to another text goes');
-  await lab.button('Compare').click();
+  await page.getByRole('button', { name: 'Compare', exact: true }).click();
   await difference.getByText('3 fields change').waitFor();
   const lines = (await difference.getByRole('listitem').allInnerTexts()).map((it) => it.replace(/\s+/g, ' '));
   assert.ok(lines.some((it) => /~ ?changed spec\.replicas 3 → 6/.test(it)), lines.join('\n'));
