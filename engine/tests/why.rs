@@ -27,6 +27,11 @@ fn crowded() -> History {
     history
 }
 
+/// The chain of causes of a value; empty where the object is not there.
+fn why_value(simulation: &Simulation, key: &ObjectKey, asked: &Asked) -> Vec<CauseLink> {
+    view::source(simulation, key, asked).map(|seq| view::why(simulation, seq.0)).unwrap_or_default()
+}
+
 fn worlds() -> impl Iterator<Item = (&'static str, Simulation)> {
     script::names().map(|name| (name, script::end_of(name)))
 }
@@ -65,11 +70,11 @@ fn check_objects(name: &str, simulation: &Simulation, every: usize, kinds: &mut 
         let of = |what: &str| format!("{name} {key} {what}");
         check_chain(simulation, &of("is"), &inspection.why);
         for row in &inspection.rows {
-            check_chain(simulation, &of(&row.field), &view::why_value(simulation, key, &Asked::Row(row.field.clone())));
+            check_chain(simulation, &of(&row.field), &why_value(simulation, key, &Asked::Row(row.field.clone())));
         }
         for row in &inspection.conditions {
             let asked = Asked::Condition(row.kind.clone());
-            check_chain(simulation, &of(&row.kind), &view::why_value(simulation, key, &asked));
+            check_chain(simulation, &of(&row.kind), &why_value(simulation, key, &asked));
             check_source(simulation, key, row, &of(&row.kind));
         }
         if !inspection.conditions.is_empty() {
@@ -155,7 +160,7 @@ fn a_deleted_pod_leads_to_its_successor_and_back_to_who_deleted_it() {
     }
 
     let web = ObjectKey::new(Kind::Deployment, "default", "web");
-    let links = view::why_value(&simulation, &web, &Asked::Row("replicas".into()));
+    let links = why_value(&simulation, &web, &Asked::Row("replicas".into()));
     let texts = texts(&links);
     assert_eq!(texts[0], format!("You deleted pod {victim}"));
     assert!(
@@ -210,7 +215,7 @@ fn a_condition_that_tells_of_a_refusal_says_whose() {
     let set = simulation.api().objects().of_kind(Kind::ReplicaSet).next().expect("its set").key();
     let web = ObjectKey::new(Kind::Deployment, "default", "web");
     for key in [&set, &web] {
-        let links = view::why_value(&simulation, key, &Asked::Condition("ReplicaFailure".into()));
+        let links = why_value(&simulation, key, &Asked::Condition("ReplicaFailure".into()));
         let texts = texts(&links);
         assert_eq!(texts[0], "You applied Deployment web");
         let is_refusal =

@@ -1,7 +1,10 @@
 use leptos::prelude::*;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Element, Event, HtmlElement, HtmlTextAreaElement, ScrollIntoViewOptions, ScrollLogicalPosition, Url};
+use web_sys::{
+    CanvasRenderingContext2d, Element, Event, HtmlCanvasElement, HtmlElement, HtmlTextAreaElement,
+    ScrollIntoViewOptions, ScrollLogicalPosition, Url,
+};
 
 fn root() -> Option<Element> {
     document().document_element()
@@ -91,6 +94,21 @@ pub fn rem() -> f64 {
     let size = style.and_then(|style| style.get_property_value("font-size").ok());
     // The browser's own reading: ours would bring a table of decimal powers into the download.
     size.map(|size| js_sys::parse_float(&size)).filter(|it| it.is_finite()).unwrap_or(16.0)
+}
+
+/// How a canvas is drawn on.
+pub fn pen(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
+    let context: JsValue = canvas.get_context("2d").ok()??.into();
+    Some(context.unchecked_into())
+}
+
+/// `-3.25px`, in whole numbers: the code that writes any float is large.
+pub fn px(length: f64) -> String {
+    let hundredths = (length * 100.0).round() as i64;
+    let sign = if hundredths < 0 { "-" } else { "" };
+    let (whole, rest) = (hundredths.unsigned_abs() / 100, hundredths.unsigned_abs() % 100);
+    let zero = if rest < 10 { "0" } else { "" };
+    [sign, whole.to_string().as_str(), ".", zero, rest.to_string().as_str(), "px"].concat()
 }
 
 /// What the sheet of styles says of these colours, and of letters, for what no sheet can reach. They are read off an

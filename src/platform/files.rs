@@ -5,11 +5,11 @@ use leptos::prelude::{document, window};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
-    Blob, BlobPropertyBag, CanvasRenderingContext2d, HtmlAnchorElement, HtmlCanvasElement, HtmlImageElement,
-    ReadableStream, ReadableStreamDefaultReader, Url, WritableStream,
+    Blob, BlobPropertyBag, HtmlAnchorElement, HtmlCanvasElement, HtmlImageElement, ReadableStream,
+    ReadableStreamDefaultReader, Url, WritableStream,
 };
 
-use super::dom::address;
+use super::dom::{address, pen};
 
 /// Pixels of a picture for one of its own.
 const SCALE: f64 = 2.0;
@@ -78,8 +78,7 @@ async fn draw(url: &str) -> Option<HtmlCanvasElement> {
     let size = (f64::from(image.natural_width()) * SCALE, f64::from(image.natural_height()) * SCALE);
     canvas.set_width(size.0 as u32);
     canvas.set_height(size.1 as u32);
-    let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.dyn_into().ok()?;
-    context.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, size.0, size.1).ok()?;
+    pen(&canvas)?.draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, size.0, size.1).ok()?;
     Some(canvas)
 }
 

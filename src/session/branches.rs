@@ -3,8 +3,7 @@
 use std::rc::Rc;
 
 use loopscope_engine::history::{Branch, BranchId, Replay};
-use loopscope_engine::sim::Time;
-use loopscope_engine::view;
+use loopscope_engine::view::{self, Phrase};
 use loopscope_engine::world::{Instant, JournalEntry, Sample, Simulation};
 
 use super::{BranchRow, Core, Other, Part, Session, StepRow, Tone};
@@ -44,17 +43,20 @@ impl Core {
         let n_done = self.sim().journal().len();
         let steps = history.branch(history.current()).map_or(&[][..], Branch::steps);
         let is_known = past.steps.with_untracked(|rows| are_of(rows, steps.len(), n_done));
-        if is_known && self.steps_of == history.current() {
+        let is_same = self.steps_of == Some(history.current());
+        if is_known && is_same {
             return;
         }
+        // A branch's steps only become more; their words may take reading a manifest.
+        let old = if is_same { past.steps.get_untracked() } else { Vec::new() };
         let row = |(index, step): (usize, &Rc<JournalEntry>)| StepRow {
             index,
             at_ms: step.at.0,
-            words: step.command.words().into(),
+            words: old.get(index).map_or_else(|| step.command.words().into(), |it| it.words.clone()),
             is_to_come: index >= n_done,
         };
         past.steps.put(steps.iter().enumerate().map(row).collect());
-        self.steps_of = history.current();
+        self.steps_of = Some(history.current());
     }
 
     /// Where the current branch and another one went different ways.
@@ -147,7 +149,7 @@ impl Session {
     pub fn go_to_step(self, index: usize) {
         let to = self.with_core(|core| {
             let step = core.history.branch(core.history.current())?.steps().get(index)?;
-            Some(Instant { commands: index as u32 + 1, ..Instant::before(index, step) })
+            Some(Instant::after(index, step))
         });
         if let Some(to) = to.flatten() {
             self.seek(to);
@@ -159,20 +161,15 @@ impl Session {
         self.pause();
         let done = self.with_core(|core| {
             let (from, now) = (core.history.current(), core.sim().now());
-            let words = core.history.branch(from)?.steps().get(index)?.command.words();
+            let words = Phrase(core.history.branch(from)?.steps().get(index)?.command.words()).plain();
             let old = core.history.branch(from)?.name.clone();
             let id = core.history.without(index)?;
             let name = core.history.branch(id)?.name.clone();
-            Some((
-                id,
-                from,
-                now,
-                ["Branch ", &name, ": as branch ", &old, ", had you not ", &words.replace("**", "")].concat(),
-            ))
+            Some((id, from, now, ["Branch ", &name, ": as branch ", &old, ", had you not ", &words].concat()))
         });
         let Some((id, from, now, words)) = done.flatten() else { return };
         self.past.beside.put(Some(from));
-        self.go(words, |core| Some((id, core.history.way_to(id, Instant::end_of(now.max(Time(0))))?)));
+        self.go(words, |core| Some((id, core.history.way_to(id, Instant::end_of(now))?)));
     }
 
     /// Begins a branch here, to come back to.
@@ -229,7 +226,7 @@ impl Session {
         self.refresh();
     }
 
-    /// Says that an act in the past has begun another future, if it has; the old one lies beside it from now on.
+    /// Says that an act in the past has begun another future, if it has.
     pub(super) fn tell_of_fork(self) {
         let Some(name) = self.past.forked.get_untracked() else { return };
         self.past.forked.put(None);

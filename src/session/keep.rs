@@ -129,6 +129,7 @@ fn play_again(core: &mut Core, text: &str) -> Option<usize> {
     }
     let n = entries.len();
     core.history = History::of(core.sim().scenario().clone(), entries.into_iter().map(Rc::new).collect(), now);
+    core.steps_of = None;
     while core.history.redo().is_some() {
         add(core.sim());
         reached(core.sim());

@@ -100,7 +100,7 @@ struct Core {
     later: Option<Simulation>,
     beside: Option<Beside>,
     /// The branch whose commands are listed.
-    steps_of: BranchId,
+    steps_of: Option<BranchId>,
     registry: Registry,
     lights: Lights,
     /// Wall time at which the timeline was last derived, and the virtual time that it showed.
@@ -170,7 +170,8 @@ impl Session {
         keep::begin(&history);
         let text = sim.manifest().to_owned();
         let selected = selected.or_else(|| view::first_key(sim));
-        let is_started = history.simulation().instant() != Instant::default();
+        let is_started = sim.instant() != Instant::default();
+        let has_steps = history.branches().iter().any(|it| !it.steps().is_empty());
         let core = Core {
             history,
             seeking: None,
@@ -179,7 +180,7 @@ impl Session {
             stopped: None,
             later: None,
             beside: None,
-            steps_of: BranchId(0),
+            steps_of: None,
             registry: Registry::default(),
             lights: Lights::default(),
             timeline_at: f64::MIN,
@@ -218,8 +219,7 @@ impl Session {
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
         session.transport.started.put(is_started);
-        let has_steps = session.with_core(|core| core.history.branches().iter().any(|it| !it.steps().is_empty()));
-        session.board.meddled.put(has_steps.unwrap_or_default());
+        session.board.meddled.put(has_steps);
         session.refresh();
         session
     }

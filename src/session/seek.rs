@@ -2,6 +2,7 @@
 
 use loopscope_engine::history::{BranchId, Replay};
 use loopscope_engine::sim::{Seq, Time};
+use loopscope_engine::view::Phrase;
 use loopscope_engine::world::Instant;
 
 use super::play::duration;
@@ -120,7 +121,7 @@ impl Session {
             let index = core.sim().journal().len().checked_sub(1)?;
             let step = core.sim().journal().get(index)?;
             let by = core.sim().now().since(step.at);
-            Some((Instant::before(index, step), by, step.command.words()))
+            Some((Instant::before(index, step), by, Phrase(step.command.words()).plain()))
         });
         let Some((to, by, what)) = last.flatten() else {
             return self.toast("Nothing to undo: you have not done anything yet", Tone::Notice);
@@ -130,7 +131,7 @@ impl Session {
             "Time rewound ",
             by.as_str(),
             ", to before you did: ",
-            &what.replace("**", ""),
+            &what,
             ". Redo brings it back; a real cluster has no undo",
         ];
         self.go(words.concat(), |core| here(core, to));
@@ -139,11 +140,8 @@ impl Session {
     /// Forward to just after the next thing that was done.
     pub fn redo(self) {
         self.pause();
-        let next = self.with_core(|core| {
-            let index = core.sim().journal().len() as u32;
-            let step = core.history.pending().first()?;
-            Some(Instant { commands: index + 1, ..Instant::before(index as usize, step) })
-        });
+        let next =
+            self.with_core(|core| Some(Instant::after(core.sim().journal().len(), core.history.pending().first()?)));
         match next.flatten() {
             Some(to) => self.go(String::new(), |core| here(core, to)),
             None => self.toast("Nothing to redo: all that was done is done", Tone::Notice),

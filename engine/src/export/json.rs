@@ -1,5 +1,7 @@
 //! JSON texts.
 
+use serde_json::Value;
+
 /// A value of a field.
 pub(super) enum To<'a> {
     Text(&'a str),
@@ -9,19 +11,7 @@ pub(super) enum To<'a> {
 }
 
 pub(super) fn text(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            c if c < ' ' => {
-                out.push_str("\\u00");
-                out.extend([4, 0].into_iter().filter_map(|shift| char::from_digit(u32::from(c) >> shift & 15, 16)));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
+    out.push_str(&Value::from(text).to_string());
 }
 
 /// An object of these fields, without those that are an empty text.

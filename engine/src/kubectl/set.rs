@@ -29,6 +29,12 @@ fn containers<'a>(value: &'a Value, path: &str, field: &str) -> &'a [Value] {
     list(value, &[path, ".", field].concat())
 }
 
+/// The containers that `--containers` names; all of them where it names none.
+fn chosen<'a>(value: &'a Value, kind: Kind, wanted: &'a str) -> impl Iterator<Item = &'a Value> {
+    let all = containers(value, template_path(kind), "containers").iter();
+    all.filter(move |it| matches!(wanted, "" | "*") || text(it, "name") == wanted)
+}
+
 /// The patch that changes containers by their names.
 fn patch_of(path: &str, changed: &[(&'static str, Vec<Value>)]) -> Value {
     let mut patch = Value::Object(Map::new());
@@ -149,11 +155,8 @@ pub fn resources(context: &mut Context<'_>) -> Result<Done, Failure> {
     for target in targets {
         let value = target.to_value();
         let mut items = Vec::new();
-        for container in containers(&value, template_path(target.kind()), "containers") {
+        for container in chosen(&value, target.kind(), &wanted) {
             let name = text(container, "name");
-            if !matches!(wanted.as_str(), "" | "*") && name != wanted {
-                continue;
-            }
             let differs = |field: &str, new: &Map<String, Value>| {
                 let old = map(container, &["resources.", field].concat());
                 new.iter().any(|(key, value)| old.and_then(|old| old.get(key)) != Some(value))
@@ -192,11 +195,8 @@ pub fn env(context: &mut Context<'_>) -> Result<Done, Failure> {
     for target in targets {
         let value = target.to_value();
         let mut items = Vec::new();
-        for container in containers(&value, template_path(target.kind()), "containers") {
+        for container in chosen(&value, target.kind(), &wanted) {
             let name = text(container, "name");
-            if !matches!(wanted.as_str(), "" | "*") && name != wanted {
-                continue;
-            }
             if lists {
                 list_env(context, &target, container);
             }

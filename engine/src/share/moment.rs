@@ -8,6 +8,8 @@ use super::{Bad, LONGEST_MS, MOST_COMMANDS, scenario};
 use crate::api::{Kind, ObjectKey};
 use crate::manifest;
 use crate::sim::Time;
+/// A digest in sixteen letters.
+pub use crate::sim::hex as state_words;
 use crate::world::{Instant, JournalEntry, Scenario, read_instant, read_journal_until, write_instant, write_journal};
 
 /// An instant of a run, with the run.
@@ -39,12 +41,6 @@ pub fn write_moment(moment: &Moment) -> String {
     }
     let front = manifest::to_yaml(&Value::Object(front));
     [front.as_str(), RULE, &write_journal(&moment.steps)].concat()
-}
-
-/// A digest in sixteen letters.
-pub fn state_words(digest: u64) -> String {
-    let letter = |shift: u32| char::from_digit((digest >> shift & 15) as u32, 16);
-    (0..16).rev().filter_map(|at| letter(4 * at)).collect()
 }
 
 /// A built-in scenario by its name, with what differs from it; any other one whole.

@@ -92,6 +92,12 @@ impl Hasher for Digest {
     }
 }
 
+/// Sixteen digits: `00000000000000ff`.
+pub fn hex(number: u64) -> String {
+    let digit = |shift: u32| char::from_digit((number >> shift & 15) as u32, 16);
+    (0..16).rev().filter_map(|at| digit(4 * at)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -51,7 +51,7 @@ pub use picture::*;
 pub use pods::{classify, status_word};
 pub use programs::{BEHAVIORS, behavior};
 pub use timeline::*;
-pub use values::{Asked, source, why_value};
+pub use values::{Asked, source};
 pub use words::age;
 pub use workloads::{first_key, objects};
 pub use yaml::yaml;

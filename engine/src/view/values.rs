@@ -1,7 +1,5 @@
 //! Why a value of an object is what it is: the write that made it so.
 
-use super::CauseLink;
-use super::causes::why;
 use crate::api::{Kind, Object, ObjectKey};
 use crate::apiserver::Effect;
 use crate::client::{
@@ -21,11 +19,6 @@ pub enum Asked {
     Wanted,
     /// How many of them are ready.
     Ready,
-}
-
-/// The chain of causes of a value, oldest first; empty where the object is not there.
-pub fn why_value(simulation: &Simulation, key: &ObjectKey, asked: &Asked) -> Vec<CauseLink> {
-    source(simulation, key, asked).map(|seq| why(simulation, seq.0)).unwrap_or_default()
 }
 
 /// The trace event of the newest write that changed a value; where none did, of the one that created the object.

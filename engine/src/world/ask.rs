@@ -10,8 +10,8 @@ use crate::apiserver::{
     manager_name,
 };
 use crate::client::Author;
-use crate::kubectl::Cluster;
-use crate::sim::{Random, Seq, Time};
+use crate::kubectl::{Cluster, reference};
+use crate::sim::{Random, Seq, Time, hex};
 
 /// A request of a person, of any kind that kubectl makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -167,8 +167,8 @@ impl Simulation {
     pub(super) fn asked(&mut self, command: &Command, seq: Seq) -> Outcome {
         match self.answer_of(command, seq) {
             Ok(answer) => {
-                let reference = crate::kubectl::reference(&answer.object.key());
-                Outcome { lines: vec![[&reference, " written"].concat()], problems: Vec::new() }
+                let line = [&reference(&answer.object.key()), " written"].concat();
+                Outcome { lines: vec![line], problems: Vec::new() }
             }
             Err(error) => super::simulation::refused(&error),
         }
@@ -185,11 +185,7 @@ fn event(it: &KubeEvent, epoch_ms: i64, objects: &crate::apiserver::Objects) -> 
         (_, true) => String::new(),
         _ => uid.to_string(),
     };
-    let mut number = String::new();
-    for shift in (0..16).rev() {
-        number.extend(char::from_digit((it.seq.0 >> (shift * 4)) as u32 & 15, 16));
-    }
-    let name = [about.name.as_str(), ".", &number].concat();
+    let name = [about.name.as_str(), ".", &hex(it.seq.0)].concat();
     let kind = if it.draft.is_warning { "Warning" } else { "Normal" };
     fields([
         ("apiVersion", "v1".into()),

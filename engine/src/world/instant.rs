@@ -22,6 +22,11 @@ impl Instant {
         Self { at: command.at, commands: index as u32, nth: command.nth.unwrap_or(u32::MAX) }
     }
 
+    /// Just after a command, given with its index.
+    pub fn after(index: usize, command: &JournalEntry) -> Self {
+        Self { commands: index as u32 + 1, ..Self::before(index, command) }
+    }
+
     /// Whether a command, given with its index, is among those before this instant.
     pub fn includes(self, index: usize, command: &JournalEntry) -> bool {
         index < self.commands as usize && command.at <= self.at

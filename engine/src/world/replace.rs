@@ -3,10 +3,11 @@
 //! Mirrors `kubectl/pkg/cmd/replace/replace.go`, v1.36. With a resourceVersion the write is refused where somebody else
 //! came first.
 
-use super::simulation::{located, namespace_of, reference};
+use super::simulation::{located, namespace_of};
 use super::{Outcome, Simulation};
 use crate::apiserver::{Request, Verb};
 use crate::client::Author;
+use crate::kubectl::reference;
 use crate::manifest::{Manifest, Severity};
 use crate::sim::Seq;
 

@@ -4,11 +4,12 @@
 
 use std::rc::Rc;
 
-use super::simulation::{reference, refused};
+use super::simulation::refused;
 use super::{Outcome, Simulation, Target};
 use crate::api::{Deployment, Kind, Object, ReplicaSet};
 use crate::apiserver::{ApiError, PatchType, Reason, Verb};
 use crate::controllers::deployment::revision::{self, HASH_LABEL};
+use crate::kubectl::reference;
 use crate::sim::{Seq, sort_by};
 
 /// Annotations of a Deployment that stay as they are when it is rolled back.

@@ -5,9 +5,10 @@ use super::flights::Flights;
 use super::process::{Loop, Process};
 use super::{Command, Goal, Instant, JournalEntry, Lane, Outcome, Record, Scenario, Target, default_namespace};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
-use crate::apiserver::{Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Request, Verb};
+use crate::apiserver::{Answer, ApiError, ApiServer, Effect, Moment, PatchType, Request, Verb};
 use crate::client::{Author, Changed, Field, LoopIndex, What, changed};
 use crate::environment::{Behaviors, Machine, Occurrence};
+use crate::kubectl::reference;
 use crate::manifest::{self, Diagnostic, Document, Manifest, Severity, Stage};
 use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
 
@@ -387,7 +388,10 @@ impl Simulation {
             Command::Request { .. } => self.asked(&command, seq),
             Command::Apply { .. } => self.apply(manifest.unwrap_or_default(), seq),
             Command::Replace { .. } => self.replace(manifest.unwrap_or_default(), seq),
-            Command::Scale { target, replicas } => self.scale(&target, replicas, seq),
+            Command::Scale { ref target, .. } => self.ask_for(&command, target, "scaled", seq),
+            Command::Patch { ref target, .. } => self.ask_for(&command, target, "patched", seq),
+            Command::Delete { ref target, .. } => self.ask_for(&command, target, "deleted", seq),
+            Command::Evict { ref target } => self.ask_for(&command, target, "evicted", seq),
             Command::SetImage { target, container, image } => {
                 let patch = image_patch(self.api.objects().get(&target.key()), &container, &image);
                 match patch {
@@ -404,17 +408,6 @@ impl Simulation {
             Command::Rollback { target, to_revision } => self.roll_back(&target, to_revision, seq),
             Command::Pause { target, on } => self.pause(&target, on, seq),
             Command::Restart { target } => self.restart_rollout(&target, seq),
-            Command::Patch { target, kind, patch } => {
-                self.request(&target, "kubectl-patch", Verb::Patch(target.key(), kind, patch), "patched", seq)
-            }
-            Command::Delete { target, propagation, grace } => {
-                let options = DeleteOptions { propagation, grace_seconds: grace, ..DeleteOptions::default() };
-                self.request(&target, "kubectl", Verb::Delete(target.key(), options), "deleted", seq)
-            }
-            Command::Evict { target } => {
-                let verb = Verb::Evict(target.key(), DeleteOptions::default());
-                self.request(&target, "kubectl", verb, "evicted", seq)
-            }
             Command::Cordon { node, on } => {
                 let target = Target { kind: Kind::Node, namespace: String::new(), name: node };
                 let patch = fields([("spec", fields([("unschedulable", on.then_some(true).into())]))]);
@@ -425,8 +418,10 @@ impl Simulation {
         }
     }
 
-    fn scale(&mut self, target: &Target, replicas: i32, seq: Seq) -> Outcome {
-        self.request(target, "kubectl", Verb::Scale(target.key(), replicas), "scaled", seq)
+    /// Carries out a command that is one request and no more.
+    fn ask_for(&mut self, command: &Command, target: &Target, done: &str, seq: Seq) -> Outcome {
+        let answer = self.answer_of(command, seq);
+        told(answer, target, done)
     }
 
     pub(super) fn request(
@@ -437,18 +432,8 @@ impl Simulation {
         done: &str,
         seq: Seq,
     ) -> Outcome {
-        match self.execute(&Request::new(manager, verb), Author::You, seq, false) {
-            Ok(answer) => {
-                let is_same = answer.outcome == Effect::Unchanged && done == "patched";
-                let done = if is_same { "patched (no change)" } else { done };
-                let line = match done {
-                    "deleted" => deletion(&target.key()),
-                    _ => format!("{} {done}", reference(&target.key())),
-                };
-                Outcome { lines: vec![line], problems: Vec::new() }
-            }
-            Err(error) => refused(&error),
-        }
+        let answer = self.execute(&Request::new(manager, verb), Author::You, seq, false);
+        told(answer, target, done)
     }
 
     /// Applies each object of a manifest; one that is refused does not stop the others.
@@ -498,12 +483,19 @@ impl Simulation {
     }
 }
 
-/// `deployment.apps/web`, as kubectl names an object it has changed.
-pub(super) fn reference(key: &ObjectKey) -> String {
-    let kind = key.kind.name().to_ascii_lowercase();
-    match key.kind.group() {
-        "" => format!("{kind}/{}", key.name),
-        group => format!("{kind}.{group}/{}", key.name),
+/// What came of a request, as kubectl says it.
+fn told(answer: Result<Answer, ApiError>, target: &Target, done: &str) -> Outcome {
+    match answer {
+        Ok(answer) => {
+            let is_same = answer.outcome == Effect::Unchanged && done == "patched";
+            let done = if is_same { "patched (no change)" } else { done };
+            let line = match done {
+                "deleted" => deletion(&target.key()),
+                _ => format!("{} {done}", reference(&target.key())),
+            };
+            Outcome { lines: vec![line], problems: Vec::new() }
+        }
+        Err(error) => refused(&error),
     }
 }
 

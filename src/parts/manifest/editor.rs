@@ -5,6 +5,7 @@ use web_sys::{ClipboardEvent, Element, HtmlTextAreaElement};
 
 use super::{lexer, n_errors, typing};
 use crate::atoms::icon;
+use crate::platform;
 use crate::session::Editor;
 use crate::ui::{At, State, View, memo, view};
 
@@ -70,15 +71,6 @@ pub fn editor_view(sheet: Sheet, field: At<HtmlTextAreaElement>, on_text: Callba
     }
 }
 
-/// `-3.25px`, in whole numbers: the code that writes any float is large.
-fn px(length: f64) -> String {
-    let hundredths = (length * 100.0).round() as i64;
-    let sign = if hundredths < 0 { "-" } else { "" };
-    let (whole, rest) = (hundredths.unsigned_abs() / 100, hundredths.unsigned_abs() % 100);
-    let zero = if rest < 10 { "0" } else { "" };
-    [sign, whole.to_string().as_str(), ".", zero, rest.to_string().as_str(), "px"].concat()
-}
-
 /// A browser types a pasted text as a person would, which takes minutes for megabytes: those are put in at once.
 fn paste_large(event: &ClipboardEvent, field: At<HtmlTextAreaElement>) -> Option<String> {
     let text = event.clipboard_data()?.get_data("text/plain").ok().filter(|text| text.len() > LARGE)?;
@@ -90,8 +82,8 @@ fn paste_large(event: &ClipboardEvent, field: At<HtmlTextAreaElement>) -> Option
 
 /// Line numbers, marks and colours of the lines in sight.
 fn lines(editor: Editor, window: State<Window>) -> View {
-    let down = move || px(window.get().above);
-    let left = move || px(-window.get().left);
+    let down = move || platform::px(window.get().above);
+    let left = move || platform::px(-window.get().left);
     let shown = memo(move || {
         let window = window.get();
         (window.first, window.count)

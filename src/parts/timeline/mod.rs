@@ -205,9 +205,7 @@ fn names(session: Session) -> View {
 /// `, 12 events in this stretch, 3 of them because of you, the first at 00:12.400`
 fn facts(lane: &TimelineLane) -> String {
     let yours: u64 = lane.columns.iter().filter(|it| it.is_yours).map(|it| u64::from(it.n)).sum();
-    let mut text = [" events in this stretch"].concat();
-    text.insert_str(0, &lane.n.to_string());
-    text.insert_str(0, ", ");
+    let mut text = [", ", lane.n.to_string().as_str(), " events in this stretch"].concat();
     if !lane.strokes.is_empty() {
         let yours = lane.strokes.iter().filter(|it| it.is_yours).count();
         text.push_str(&[", ", &yours.to_string(), " because of you"].concat());
@@ -319,7 +317,7 @@ impl Parts {
         let is_outside = !(from..=to).contains(&at);
         let _ = scrub.class_list().toggle_with_force("is-outside", is_outside);
         head.set_hidden(is_outside);
-        let _ = head.style().set_property("translate", &paint::px(axis.x(shown.clamp(from, to))));
+        let _ = head.style().set_property("translate", &platform::px(axis.x(shown.clamp(from, to))));
     }
 
     fn scrubbed(self: &Rc<Self>, _: &Event) {
@@ -416,8 +414,8 @@ impl Parts {
         self.drag.set(Some((from, has_moved)));
         let Some(brush) = self.brush.get_untracked().filter(|_| has_moved) else { return };
         brush.set_hidden(false);
-        let _ = brush.style().set_property("inline-size", &paint::px((to - from).abs()));
-        let _ = brush.style().set_property("translate", &paint::px(from.min(to)));
+        let _ = brush.style().set_property("inline-size", &platform::px((to - from).abs()));
+        let _ = brush.style().set_property("translate", &platform::px(from.min(to)));
     }
 
     fn up(self: &Rc<Self>, event: &Event) {

@@ -1,8 +1,7 @@
 //! Draws the ruler and the curve on one canvas, the lanes on another.
 
-use loopscope_engine::view::{Heap, Mark, Timeline, TimelineLane};
-use loopscope_engine::view::{Lane, Sample};
-use wasm_bindgen::{JsCast, JsValue};
+use loopscope_engine::view::{Heap, Lane, Mark, Sample, Timeline, TimelineLane};
+use wasm_bindgen::JsValue;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, HtmlElement};
 
 use super::axis::{Axis, tick};
@@ -42,14 +41,6 @@ pub struct Painter {
     unit: f64,
     width: f64,
     colors: Colors,
-}
-
-/// `12.5px`
-pub fn px(n: f64) -> String {
-    let tenths = (n * 10.0).round() as i64;
-    let sign = if tenths < 0 { "-" } else { "" };
-    let tenths = tenths.unsigned_abs();
-    [sign, &(tenths / 10).to_string(), ".", &(tenths % 10).to_string(), "px"].concat()
 }
 
 impl Painter {
@@ -106,8 +97,7 @@ impl Painter {
     /// A canvas of the right size with nothing on it. Setting the size or the letters lays out the page, so that is done
     /// only where they differ.
     fn pen(&self, canvas: &HtmlCanvasElement, height: f64) -> Option<CanvasRenderingContext2d> {
-        let context: JsValue = canvas.get_context("2d").ok()??.into();
-        let pen: CanvasRenderingContext2d = context.unchecked_into();
+        let pen = platform::pen(canvas)?;
         let edge = (EDGE * self.unit).round();
         let (width, height) = ((self.width + 2.0 * edge) as u32, (height * self.unit).round() as u32);
         if (canvas.width(), canvas.height()) != (width, height) {
@@ -115,7 +105,7 @@ impl Painter {
             canvas.set_height(height);
             let size = ((12.0 * self.unit).round() as i32).to_string();
             pen.set_font(&[&size, "px ", &self.colors.family].concat());
-            let _ = canvas.style().set_property("block-size", &px(f64::from(height) / self.ratio));
+            let _ = canvas.style().set_property("block-size", &platform::px(f64::from(height) / self.ratio));
         }
         let _ = pen.set_transform(1.0, 0.0, 0.0, 1.0, edge, 0.0);
         pen.clear_rect(-edge, 0.0, f64::from(width), f64::from(height));

@@ -58,15 +58,7 @@ pub fn deployment(about: &About<'_>, w: &mut Writer) {
         w.field("RollingUpdateStrategy", &[&unavailable, " max unavailable, ", &surge, " max surge"].concat());
     }
     template::write(w, at(value, "spec.template"));
-    let conditions = list(value, "status.conditions");
-    if !conditions.is_empty() {
-        w.line(0, &["Conditions:"]);
-        w.line(1, &["Type\tStatus\tReason"]);
-        w.line(1, &["----\t------\t------"]);
-    }
-    for it in conditions {
-        w.line(1, &[text(it, "type"), " \t", text(it, "status"), "\t", text(it, "reason")]);
-    }
+    conditions(value, w);
     let space = about.object.meta().namespace.clone();
     let uid = about.object.meta().uid;
     let all = resources::list(about.cluster, Kind::ReplicaSet, Some(&space));
@@ -101,6 +93,18 @@ fn phases(about: &About<'_>) -> [String; 4] {
     counts.map(|it| it.to_string())
 }
 
+fn conditions(value: &Value, w: &mut Writer) {
+    let conditions = list(value, "status.conditions");
+    if !conditions.is_empty() {
+        w.line(0, &["Conditions:"]);
+        w.line(1, &["Type\tStatus\tReason"]);
+        w.line(1, &["----\t------\t------"]);
+    }
+    for it in conditions {
+        w.line(1, &[text(it, "type"), " \t", text(it, "status"), "\t", text(it, "reason")]);
+    }
+}
+
 fn pods_status(about: &About<'_>, w: &mut Writer) {
     let [running, waiting, done, failed] = phases(about);
     w.line(
@@ -132,15 +136,7 @@ pub fn replica_set(about: &About<'_>, w: &mut Writer) {
     w.field("Replicas", &[&now, " current / ", &wanted, " desired"].concat());
     pods_status(about, w);
     template::write(w, at(value, "spec.template"));
-    let conditions = list(value, "status.conditions");
-    if !conditions.is_empty() {
-        w.line(0, &["Conditions:"]);
-        w.line(1, &["Type\tStatus\tReason"]);
-        w.line(1, &["----\t------\t------"]);
-    }
-    for it in conditions {
-        w.line(1, &[text(it, "type"), " \t", text(it, "status"), "\t", text(it, "reason")]);
-    }
+    conditions(value, w);
     about.tail(w);
 }
 

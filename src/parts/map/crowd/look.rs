@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use leptos::prelude::document;
 use loopscope_engine::view::{NodeClass, PodClass};
+use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, HtmlElement, HtmlImageElement};
 
 use super::grid::Sizes;
 use crate::atoms::pod_tile;
+use crate::platform;
 
 /// The colours of the sheet's first row and of its second, as in `style/base.css`.
 const PODS: [&str; 10] = [
@@ -112,7 +113,7 @@ impl Sheet {
         let loaded = {
             let image = image.clone();
             move || {
-                if let Some(context) = context(&canvas) {
+                if let Some(context) = platform::pen(&canvas) {
                     let _ = context.draw_image_with_html_image_element(&image, 0.0, 0.0);
                     done(Sheet { canvas, sizes: (tile, icon) });
                 }
@@ -153,10 +154,4 @@ impl Sheet {
             size,
         );
     }
-}
-
-/// How a canvas is drawn on.
-pub fn context(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
-    let context: JsValue = canvas.get_context("2d").ok()??.into();
-    Some(context.unchecked_into())
 }

@@ -4,7 +4,7 @@ use loopscope_engine::view::{Counts, Crowd, Flock, NodeClass, PodClass};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, HtmlElement};
 
 use super::grid::{Card, Grid, Sizes, density};
-use super::look::{Colors, Sheet, context};
+use super::look::{Colors, Sheet};
 use crate::platform;
 
 /// The canvas reaches so much further than what is seen, in CSS pixels, so that scrolling seldom moves it.
@@ -136,7 +136,7 @@ impl Painter {
 
     /// Brings the canvas up to date.
     pub fn draw(&mut self, canvas: &HtmlCanvasElement, crowd: &Crowd) {
-        let (Some(sheet), Some(pen)) = (&self.sheet, context(canvas)) else { return };
+        let (Some(sheet), Some(pen)) = (&self.sheet, platform::pen(canvas)) else { return };
         if self.shown.len() != self.grid.cards.len() {
             pen.clear_rect(0.0, 0.0, f64::from(canvas.width()), f64::from(canvas.height()));
             self.shown.clear();
