@@ -102,7 +102,16 @@ pub fn start() {
     if root.as_ref().is_some_and(|root| root.has_attribute("data-failed")) {
         return;
     }
+    platform::begin_rest();
     platform::install_panic_card(kept_steps);
+    if platform::view_is_simple() {
+        return begin(root);
+    }
+    // Nobody catches it but the page's first script, which says what to do.
+    platform::with_rest(|| begin(root), |why| wasm_bindgen::throw_str(&why));
+}
+
+fn begin(root: Option<Element>) {
     if let Some(shell) = document().get_element_by_id("shell") {
         shell.remove();
     }

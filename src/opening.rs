@@ -97,12 +97,14 @@ fn is_current(run: u32) -> bool {
     RUN.with(|it| it.get() == run)
 }
 
-/// Opens what follows the address's `#`, if that is a link of ours.
+/// The address ends with a link of ours.
+pub fn has_link() -> bool {
+    is_link(&platform::hash())
+}
+
+/// Opens the link that follows the address's `#`.
 pub fn open_hash(stage: State<Stage>, scenario: Scenario) {
     let hash = platform::hash();
-    if !is_link(&hash) {
-        return;
-    }
     let run = begin(stage);
     spawn_local(async move {
         let read = read_link(&hash).await;

@@ -1,3 +1,55 @@
+// The part of the program that a first visit does not need, if the build has put it into a file of its own.
+const named = document.querySelector('meta[name="rest"]');
+const rest = named && new URL(named.content, document.baseURI).href;
+const root = document.documentElement;
+let exports = null;
+let here = !rest;
+let compiled = null;
+let coming = null;
+
+const compile = () => (compiled ??= WebAssembly.compileStreaming(fetch(rest)));
+const join = (module) => {
+  if (here) return;
+  new WebAssembly.Instance(module, { first: exports });
+  exports.rest_is_here.value = 1;
+  here = true;
+};
+
+globalThis.loopscopeRest = {
+  begin(first) {
+    exports = first;
+  },
+  isHere: () => here,
+  come() {
+    root.toggleAttribute("aria-busy", !here);
+    coming ??= compile()
+      .then((module) => WebAssembly.instantiate(module, { first: exports }))
+      .then(
+        () => {
+          exports.rest_is_here.value = 1;
+          here = true;
+        },
+        (error) => {
+          coming = compiled = null;
+          throw `${error.name}: ${error.message}`;
+        },
+      )
+      .finally(() => root.removeAttribute("aria-busy"));
+    return coming;
+  },
+  // For what cannot wait: the program stands still meanwhile.
+  need() {
+    if (here) return;
+    const request = new XMLHttpRequest();
+    request.open("GET", rest, false);
+    request.overrideMimeType("text/plain; charset=x-user-defined");
+    request.send();
+    join(new WebAssembly.Module(Uint8Array.from(request.responseText, (letter) => letter.charCodeAt(0))));
+  },
+};
+// The workspace wants it from the beginning, and so does what a link leads to.
+if (rest && (root.dataset.view === "workspace" || location.hash.length > 1)) compile();
+
 // Trunk's start script calls this while the program comes: its bytes move the bar of the static shell.
 export default () => {
   const bar = document.querySelector("#loading progress");

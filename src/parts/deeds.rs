@@ -33,32 +33,38 @@ pub struct Deed {
     pub keys: &'static [&'static str],
     /// Where the keys act.
     pub place: &'static str,
+    /// A first visit can do it without the rest of the program.
+    pub is_first: bool,
     /// Nothing for what the map does itself with the keys of its pods.
     pub run: Option<fn(Session, Sheets)>,
 }
 
 const fn anywhere(name: &'static str, keys: &'static [&'static str], run: fn(Session, Sheets)) -> Deed {
-    Deed { name, keys, place: if keys.is_empty() { "" } else { "page" }, run: Some(run) }
+    Deed { name, keys, place: if keys.is_empty() { "" } else { "page" }, is_first: false, run: Some(run) }
+}
+
+const fn at_first(name: &'static str, keys: &'static [&'static str], run: fn(Session, Sheets)) -> Deed {
+    Deed { is_first: true, ..anywhere(name, keys, run) }
 }
 
 const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
-    Deed { name, keys, place: "map", run: None }
+    Deed { name, keys, place: "map", is_first: true, run: None }
 }
 
 pub static DEEDS: [Deed; 61] = [
-    anywhere("Play or pause", &[" ", "k"], |session, _| session.toggle()),
-    anywhere("Pause", &["Escape"], |session, _| session.pause()),
-    anywhere("Next event", &["ArrowRight", "."], |session, _| session.step_on(StepBy::Event)),
-    anywhere("Previous event", &["ArrowLeft", ","], |session, _| session.step_back(StepBy::Event)),
-    anywhere("Next act of a loop", &["Shift+ArrowRight"], |session, _| session.step_on(StepBy::Act)),
-    anywhere("Previous act of a loop", &["Shift+ArrowLeft"], |session, _| session.step_back(StepBy::Act)),
+    at_first("Play or pause", &[" ", "k"], |session, _| session.toggle()),
+    at_first("Pause", &["Escape"], |session, _| session.pause()),
+    at_first("Next event", &["ArrowRight", "."], |session, _| session.step_on(StepBy::Event)),
+    at_first("Previous event", &["ArrowLeft", ","], |session, _| session.step_back(StepBy::Event)),
+    at_first("Next act of a loop", &["Shift+ArrowRight"], |session, _| session.step_on(StepBy::Act)),
+    at_first("Previous act of a loop", &["Shift+ArrowLeft"], |session, _| session.step_back(StepBy::Act)),
     anywhere("Next turn of a loop", &[], |session, _| session.step_on(StepBy::Turn)),
     anywhere("Previous turn of a loop", &[], |session, _| session.step_back(StepBy::Turn)),
     anywhere("Next write", &[], |session, _| session.step_on(StepBy::Write)),
     anywhere("Previous write", &[], |session, _| session.step_back(StepBy::Write)),
     anywhere("Next change of the selected object", &[">"], |session, _| session.step_on(StepBy::Selected)),
     anywhere("Previous change of the selected object", &["<"], |session, _| session.step_back(StepBy::Selected)),
-    anywhere("Skip to the next change", &[";"], |session, _| session.skip()),
+    at_first("Skip to the next change", &[";"], |session, _| session.skip()),
     anywhere("Stop when something happens", &["b"], |session, _| {
         session.transport.stops_open.put(true);
         platform::next_frame(|| platform::focus_by_id("stop-what"));
@@ -67,16 +73,16 @@ pub static DEEDS: [Deed; 61] = [
         session.switch_stop_at_selected()
     }),
     anywhere("Back to before the links that were followed", &["Backspace"], |session, _| session.go_back()),
-    anywhere("Slower", &["["], |session, _| session.shift_speed(false)),
-    anywhere("Faster", &["]"], |session, _| session.shift_speed(true)),
+    at_first("Slower", &["["], |session, _| session.shift_speed(false)),
+    at_first("Faster", &["]"], |session, _| session.shift_speed(true)),
     anywhere("Real gaps or even steps", &["s"], |session, _| session.switch_even()),
-    anywhere("Follow what happens", &["f"], |session, _| session.switch_follow()),
-    anywhere("Undo: rewind to before the last thing done", &["u", "Ctrl+z"], |session, _| session.undo()),
-    anywhere("Redo: forward to the next thing done", &["Ctrl+Shift+z", "Ctrl+y"], |session, _| session.redo()),
-    anywhere("To the start", &["Home"], |session, _| session.seek_start()),
-    anywhere("To the newest moment", &["End"], |session, _| session.seek_end()),
-    anywhere("One second back", &["Alt+ArrowLeft"], |session, _| session.seek_by(-1_000)),
-    anywhere("One second forward", &["Alt+ArrowRight"], |session, _| session.seek_by(1_000)),
+    at_first("Follow what happens", &["f"], |session, _| session.switch_follow()),
+    at_first("Undo: rewind to before the last thing done", &["u", "Ctrl+z"], |session, _| session.undo()),
+    at_first("Redo: forward to the next thing done", &["Ctrl+Shift+z", "Ctrl+y"], |session, _| session.redo()),
+    at_first("To the start", &["Home"], |session, _| session.seek_start()),
+    at_first("To the newest moment", &["End"], |session, _| session.seek_end()),
+    at_first("One second back", &["Alt+ArrowLeft"], |session, _| session.seek_by(-1_000)),
+    at_first("One second forward", &["Alt+ArrowRight"], |session, _| session.seek_by(1_000)),
     anywhere("Timeline: a shorter stretch", &["+"], |session, _| session.zoom(true)),
     anywhere("Timeline: a longer stretch", &["-"], |session, _| session.zoom(false)),
     anywhere("Timeline: the whole run", &["0"], |session, _| session.show_all()),
@@ -127,7 +133,7 @@ pub static DEEDS: [Deed; 61] = [
     anywhere("Panels in their first sizes", &[], |_, _| super::splitter::reset_all()),
     anywhere("Add a node", &[], |session, _| session.add_node()),
     anywhere("Simple view or workspace", &["v"], |session, _| session.show_simple(!session.is_simple.get_untracked())),
-    anywhere("Dark or light theme", &["d"], |_, _| platform::click("theme")),
+    at_first("Dark or light theme", &["d"], |_, _| platform::click("theme")),
     Deed {
         place: "page, text fields too",
         ..anywhere("Commands", &["Ctrl+k"], |_, sheets| sheets.palette.put(!sheets.palette.get_untracked()))

@@ -3,7 +3,7 @@ use leptos::prelude::{on_cleanup, window_event_listener};
 use web_sys::HtmlDialogElement;
 
 use super::deeds::Sheets;
-use crate::opening::{Card, Stage, open_file, open_hash, stay, take_scenario, take_steps};
+use crate::opening::{Card, Stage, has_link, open_file, open_hash, stay, take_scenario, take_steps};
 use crate::platform;
 use crate::session::Session;
 use crate::ui::{At, State, View, effect, memo, view};
@@ -105,8 +105,11 @@ pub fn open_files(session: Session, sheets: Sheets, files: Option<web_sys::FileL
 /// just been opened is not opened again.
 pub fn openings(session: Session, sheets: Sheets, is_fresh: bool) {
     let open = move || {
+        if !has_link() {
+            return;
+        }
         if let Some(scenario) = session.scenario_now() {
-            open_hash(sheets.stage, scenario);
+            session.with_all(move || open_hash(sheets.stage, scenario));
         }
     };
     if is_fresh {
@@ -117,7 +120,8 @@ pub fn openings(session: Session, sheets: Sheets, is_fresh: bool) {
     let dropped = window_event_listener(ev::drop, move |event| {
         if !event.default_prevented() {
             event.prevent_default();
-            open_files(session, sheets, event.data_transfer().and_then(|data| data.files()));
+            let files = event.data_transfer().and_then(|data| data.files());
+            session.with_all(move || open_files(session, sheets, files));
         }
     });
     on_cleanup(move || {

@@ -19,9 +19,13 @@ pub fn shortcuts(session: Session, sheets: Sheets) {
         if (sheets.is_open() && !key.ctrl) || (is_single && !single_keys_on()) || !key.is_free {
             return;
         }
-        if let Some(run) = deed_of(&key.name).and_then(|deed| deed.run) {
-            run(session, sheets);
+        let Some(deed) = deed_of(&key.name) else { return };
+        if let Some(run) = deed.run {
             key.event.prevent_default();
+            match deed.is_first {
+                true => run(session, sheets),
+                false => session.with_all(move || run(session, sheets)),
+            }
         }
     });
 }

@@ -159,17 +159,18 @@ fn tools(sheets: Sheets) -> View {
     view! {
         <div class="tools" role="group" aria-label="Tools">
             {undo_redo()}
-            <button class="btn" type="button" title="Simple view or workspace (V)" on:click={move |_| session.show_simple(!simple.get_untracked())}>
+            <button class="btn" type="button" title="Simple view or workspace (V)" on:pointerenter={|_| platform::want_rest()}
+                on:click={move |_| session.with_all(move || session.show_simple(!simple.get_untracked()))}>
                 {move || if simple.get() { "Open the workspace" } else { "Simple view" }}
             </button>
             <button
                 id="theme" class="btn btn-quiet" type="button" title="Dark theme (D)" aria-label="Dark theme"
                 aria-pressed={move || yes(dark.get())} on:click=switch
             >{icon("i", "#i-theme")}<span aria-hidden="true">"Theme"</span></button>
-            <button class="btn btn-quiet" type="button" title="Link to this moment, files, pictures" on:click={move |_| sheets.share.put(true)}>
+            <button class="btn btn-quiet" type="button" title="Link to this moment, files, pictures" on:click={move |_| session.with_all(move || sheets.share.put(true))}>
                 {icon("i", "#i-share")}<span>"Share"</span>
             </button>
-            <button class="btn btn-quiet" type="button" title="Help (?)" on:click={move |_| sheets.help.set(true)}>
+            <button class="btn btn-quiet" type="button" title="Help (?)" on:click={move |_| session.with_all(move || sheets.help.set(true))}>
                 {icon("i", "#i-help")}<span>"Help"</span>
             </button>
         </div>

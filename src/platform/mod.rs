@@ -7,6 +7,7 @@ mod files;
 mod keys;
 mod motion;
 mod raf;
+mod rest;
 mod storage;
 mod watch;
 
@@ -21,6 +22,7 @@ pub use files::{address_of_page, deflate, download, forget_hash, hash, inflate, 
 pub use keys::on_window_key;
 pub use motion::{Spot, is_wide, on_change, slide, spot, wants_less_motion};
 pub use raf::Raf;
+pub use rest::{begin_rest, want_rest, with_rest};
 pub use storage::{forget, forget_for_tab, keeps, load, load_for_tab, on_leave, save, save_for_tab};
 pub use watch::Watch;
 

@@ -37,7 +37,7 @@ use loopscope_engine::sim::Seq;
 use loopscope_engine::view::{self, PodRow};
 use loopscope_engine::world::{Goal, Instant, Scenario, Simulation};
 
-use crate::platform::{Raf, set_view, view_is_simple, wall_ms};
+use crate::platform::{self, Raf, set_view, view_is_simple, wall_ms};
 use branches::Beside;
 use lights::Lights;
 use seek::Seeking;
@@ -85,7 +85,7 @@ const READABLE_STEPS: usize = 12;
 
 /// Where less motion is wanted, time goes by in steps.
 fn first_speed() -> usize {
-    if crate::platform::wants_less_motion() { READABLE_STEPS } else { READABLE }
+    if platform::wants_less_motion() { READABLE_STEPS } else { READABLE }
 }
 
 /// What no view may see: the model, and what is remembered between two frames.
@@ -238,6 +238,14 @@ impl Session {
         set_view(simple);
         self.is_simple.put(simple);
         self.refresh();
+    }
+
+    /// Does what a first visit does not need, once the rest of the program is there.
+    pub fn with_all(self, then: impl FnOnce() + 'static) {
+        platform::with_rest(then, move |why| {
+            let words = ["This part of the page could not be loaded: ", &why, ". Check the connection and try again."];
+            self.toast(words.concat(), Tone::Error);
+        });
     }
 
     /// Shows the map as a table, or as shapes.

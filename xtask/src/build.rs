@@ -2,7 +2,7 @@
 
 use crate::cmd::{self, Res};
 use crate::setup::{self, Scope, Tools};
-use crate::{compress, csp, css, flag, offline, paths, stamp};
+use crate::{compress, csp, css, flag, offline, paths, split, stamp};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -61,6 +61,9 @@ pub fn page(tools: &Tools, profile: Profile) -> Res<PathBuf> {
     println!("build: the page, {}, into {}", profile.name(), shown(&dist));
     let start = Instant::now();
     trunk(tools, profile, &dist)?;
+    if profile == Profile::Release {
+        split::page(tools, &dist)?;
+    }
     finish(&dist, profile)?;
     fs::write(&stamp_file, inputs).map_err(|e| format!("can't write {}: {e}", stamp_file.display()))?;
     println!("build: done in {}", cmd::seconds(start.elapsed()));
@@ -190,7 +193,7 @@ fn headers(hashes: &csp::Hashes, files: &[String]) -> String {
 
 /// Trunk's names: `loopscope-0123456789abcdef.js`, `loopscope-0123456789abcdef_bg.wasm`.
 fn is_hashed(name: &str) -> bool {
-    let stem = name.split('.').next().unwrap_or(name).trim_end_matches("_bg");
+    let stem = name.split('.').next().unwrap_or(name).trim_end_matches("_bg").trim_end_matches("_rest");
     stem.rsplit_once('-').is_some_and(|(_, hash)| hash.len() >= 12 && hash.chars().all(|c| c.is_ascii_hexdigit()))
 }
 

@@ -17,6 +17,7 @@ mod serve;
 mod setup;
 mod shots;
 mod size;
+mod split;
 mod stamp;
 mod test;
 

@@ -1,0 +1,127 @@
+// What a first visit does, in a program that marks each function that runs (xtask/src/split): whatever the simple view
+// offers, wide and narrow, dark and light, and that the page stops. The last line printed has a digit a function.
+// LOOPSCOPE_DIST holds the page with the marked program.
+import { launchBrowser, openPage, startServer } from './harness.mjs';
+
+function keepMarks() {
+  const note = (made) => {
+    const memory = (made.instance ?? made).exports?.marks;
+    if (memory) globalThis.marks = () => Array.from(new Uint8Array(memory.buffer), (mark) => (mark ? '1' : '0')).join('');
+    return made;
+  };
+  for (const name of ['instantiate', 'instantiateStreaming']) {
+    const make = WebAssembly[name];
+    WebAssembly[name] = async (...given) => note(await make.apply(WebAssembly, given));
+  }
+}
+
+/** Plays at a speed until `isSo`. */
+async function playUntil(lab, speed, isSo) {
+  await lab.speed(speed);
+  await lab.play();
+  for (let i = 0; i < 600 && !(await isSo()); i += 1) await lab.page.waitForTimeout(50);
+  await lab.pause();
+}
+
+async function heal({ page, lab }) {
+  const actions = page.getByRole('group', { name: 'Actions' });
+  await page.waitForTimeout(300);
+  await lab.button('Next event').click();
+  await lab.button('Previous event').click();
+  await lab.play();
+  await page.waitForTimeout(1_500);
+  await lab.pause();
+  await lab.converge();
+  await lab.button('Delete a pod').click();
+  await lab.press('Next act', async () => true);
+  await lab.button('Next act').click();
+  await lab.converge();
+  await lab.pods().last().click();
+  await lab.button('Delete a pod').click();
+  await lab.button('Undo').click();
+  await lab.button('Redo').click();
+  await lab.converge();
+  await actions.getByRole('button', { name: 'One replica more' }).click();
+  await lab.converge();
+  const replicas = actions.getByRole('spinbutton').or(actions.getByRole('textbox'));
+  if (await replicas.count()) {
+    await replicas.first().fill('5');
+    await replicas.first().press('Enter');
+    await lab.converge();
+  }
+  await actions.getByRole('button', { name: 'One replica fewer' }).click();
+  await lab.button('Skip to next change').click();
+  await lab.converge();
+}
+
+async function lose({ page, lab }) {
+  const actions = page.getByRole('group', { name: 'Actions' });
+  await lab.converge();
+  await actions.getByRole('button', { name: 'Break a node' }).click();
+  await playUntil(lab, '16×', async () => (await lab.clock()) > 60_000);
+  await playUntil(lab, '60×', async () => (await lab.clock()) > 500_000);
+  await actions.getByRole('button', { name: /^Restore node-\d$/ }).click();
+  await lab.converge();
+}
+
+async function rewind({ page, lab }) {
+  for (const key of ['Home', 'End', 'ArrowLeft', 'ArrowRight', 'Shift+ArrowLeft', 'Alt+ArrowLeft', 'Alt+ArrowRight', '[', ']', 'f', 'f', ';', 'd', 'd', 'k', 'Escape']) {
+    await page.keyboard.press(key);
+    await page.waitForTimeout(100);
+  }
+  const scrubber = page.getByRole('slider').first();
+  if (await scrubber.count()) {
+    await scrubber.focus();
+    for (const key of ['ArrowLeft', 'PageUp', 'ArrowRight', 'End']) await page.keyboard.press(key);
+    const box = await scrubber.boundingBox();
+    await page.mouse.move(box.x + box.width * 0.8, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2, { steps: 6 });
+    await page.mouse.up();
+    await page.waitForTimeout(300);
+    await page.keyboard.press('End');
+  }
+  await page.waitForTimeout(400);
+}
+
+/** Through everything with Tab and the arrows of the map, and over it with the pointer. */
+async function look({ page, lab }) {
+  for (let i = 0; i < 40; i += 1) await page.keyboard.press('Tab');
+  await lab.pods().first().focus();
+  for (const key of ['ArrowRight', 'ArrowDown', 'ArrowUp', 'ArrowLeft', 'End', 'Home', 'Enter']) await page.keyboard.press(key);
+  await page.keyboard.press('Escape');
+  for (const at of [200, 500, 900]) await page.mouse.move(at, at / 2, { steps: 5 });
+  await page.evaluate(() => document.querySelector('.toast button, .toasts button')?.click());
+}
+
+const stop = ({ page }) => page.evaluate(() => globalThis.wasmBindings?.stopped('recorded'));
+/** A browser that makes no elements: the program panics. */
+async function panic({ page, lab }) {
+  await page.evaluate(() => {
+    Document.prototype.createElement = () => {
+      throw new DOMException('no more elements');
+    };
+  });
+  await lab.button('Delete a pod').click();
+  await page.waitForTimeout(300);
+}
+
+const server = await startServer();
+const browser = await launchBrowser();
+let used = '';
+const visits = [
+  [{ viewport: { width: 1440, height: 900 } }, heal, rewind, look],
+  [{ viewport: { width: 1440, height: 900 } }, lose, rewind, stop],
+  [{ viewport: { width: 320, height: 640 }, colorScheme: 'dark', reducedMotion: 'reduce', hasTouch: true }, heal, rewind, panic],
+];
+for (const [options, ...acts] of visits) {
+  const opened = await openPage(browser, server.url, { ...options, allow: [/./], before: (page) => page.addInitScript(keepMarks) });
+  await opened.lab.ready();
+  for (const act of acts) await act(opened);
+  const marks = await opened.page.evaluate(() => globalThis.marks());
+  used = Array.from(marks, (mark, at) => (mark === '1' || used[at] === '1' ? '1' : '0')).join('');
+  await opened.close();
+}
+await browser.close();
+await server.stop();
+console.log(used);
