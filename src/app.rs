@@ -108,7 +108,7 @@ pub fn start() {
         return begin(root);
     }
     // Nobody catches it but the page's first script, which says what to do.
-    platform::with_rest(|| begin(root), |why| wasm_bindgen::throw_str(&why));
+    platform::with_rest(Box::new(|| begin(root)), Box::new(|why| wasm_bindgen::throw_str(&why)));
 }
 
 fn begin(root: Option<Element>) {

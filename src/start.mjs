@@ -8,9 +8,8 @@ let compiled = null;
 let coming = null;
 
 const compile = () => (compiled ??= WebAssembly.compileStreaming(fetch(rest)));
-const join = (module) => {
-  if (here) return;
-  new WebAssembly.Instance(module, { first: exports });
+const imports = () => ({ first: exports });
+const joined = () => {
   exports.rest_is_here.value = 1;
   here = true;
 };
@@ -21,19 +20,14 @@ globalThis.loopscopeRest = {
   },
   isHere: () => here,
   come() {
-    root.toggleAttribute("aria-busy", !here);
+    root.setAttribute("aria-busy", "true");
     coming ??= compile()
-      .then((module) => WebAssembly.instantiate(module, { first: exports }))
-      .then(
-        () => {
-          exports.rest_is_here.value = 1;
-          here = true;
-        },
-        (error) => {
-          coming = compiled = null;
-          throw `${error.name}: ${error.message}`;
-        },
-      )
+      .then((module) => WebAssembly.instantiate(module, imports()))
+      .then(joined)
+      .catch((error) => {
+        coming = compiled = null;
+        throw `${error.name}: ${error.message}`;
+      })
       .finally(() => root.removeAttribute("aria-busy"));
     return coming;
   },
@@ -44,7 +38,9 @@ globalThis.loopscopeRest = {
     request.open("GET", rest, false);
     request.overrideMimeType("text/plain; charset=x-user-defined");
     request.send();
-    join(new WebAssembly.Module(Uint8Array.from(request.responseText, (letter) => letter.charCodeAt(0))));
+    const bytes = Uint8Array.from(request.responseText, (letter) => letter.charCodeAt(0));
+    new WebAssembly.Instance(new WebAssembly.Module(bytes), imports());
+    joined();
   },
 };
 // The workspace wants it from the beginning, and so does what a link leads to.

@@ -4,10 +4,9 @@
 use std::cell::Cell;
 
 use js_sys::Promise;
-use leptos::task::spawn_local;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 #[wasm_bindgen]
 extern "C" {
@@ -46,8 +45,9 @@ pub fn want_rest() {
     }
 }
 
-/// Calls `then` with the rest there: at once, if it is. Otherwise `late` is told what went wrong.
-pub fn with_rest(then: impl FnOnce() + 'static, failed: impl FnOnce(String) + 'static) {
+/// Calls `then` with the rest there: at once, if it is. Otherwise `failed` is told what went wrong. In boxes: the way there
+/// must be in the part that has come, whoever asks.
+pub fn with_rest(then: Box<dyn FnOnce()>, failed: Box<dyn FnOnce(String)>) {
     if !is_missing() {
         return then();
     }

@@ -242,10 +242,11 @@ impl Session {
 
     /// Does what a first visit does not need, once the rest of the program is there.
     pub fn with_all(self, then: impl FnOnce() + 'static) {
-        platform::with_rest(then, move |why| {
+        let failed = move |why: String| {
             let words = ["This part of the page could not be loaded: ", &why, ". Check the connection and try again."];
             self.toast(words.concat(), Tone::Error);
-        });
+        };
+        platform::with_rest(Box::new(then), Box::new(failed));
     }
 
     /// Shows the map as a table, or as shapes.

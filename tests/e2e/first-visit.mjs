@@ -15,6 +15,12 @@ function keepMarks() {
   }
 }
 
+/** A second press within a moment counts as part of the first. */
+async function press(button) {
+  await button.page().waitForTimeout(750);
+  await button.click();
+}
+
 /** Plays at a speed until `isSo`. */
 async function playUntil(lab, speed, isSo) {
   await lab.speed(speed);
@@ -52,15 +58,52 @@ async function heal({ page, lab }) {
   await actions.getByRole('button', { name: 'One replica fewer' }).click();
   await lab.button('Skip to next change').click();
   await lab.converge();
+  await press(actions.getByRole('button', { name: 'Break a node' }));
+  await press(actions.getByRole('button', { name: /^Restore node-\d$/ }));
+  await lab.converge();
 }
 
+/** A node is lost while pods come and go, until they are put elsewhere; it comes back, and goes for a moment. */
 async function lose({ page, lab }) {
   const actions = page.getByRole('group', { name: 'Actions' });
+  const more = actions.getByRole('button', { name: 'One replica more' });
+  const fewer = actions.getByRole('button', { name: 'One replica fewer' });
+  const restore = actions.getByRole('button', { name: /^Restore node-\d$/ });
+  const lost = actions.getByRole('button', { name: 'Break a node' });
+  const until = (ms) => async () => (await lab.clock()) > ms;
   await lab.converge();
-  await actions.getByRole('button', { name: 'Break a node' }).click();
-  await playUntil(lab, '16×', async () => (await lab.clock()) > 60_000);
-  await playUntil(lab, '60×', async () => (await lab.clock()) > 500_000);
-  await actions.getByRole('button', { name: /^Restore node-\d$/ }).click();
+  await press(lost);
+  await more.click();
+  await playUntil(lab, '16×', until(60_000));
+  await lab.button('Delete a pod').click();
+  await fewer.click();
+  await more.click();
+  await more.click();
+  await playUntil(lab, '60×', until(500_000));
+  await fewer.click();
+  await lab.button('Skip to next change').click();
+  await press(restore);
+  await playUntil(lab, '60×', until(700_000));
+  await press(lost);
+  await playUntil(lab, '8×', until(720_000));
+  await press(restore);
+  await playUntil(lab, '60×', until(1_000_000));
+}
+
+/** To nothing and to many, in a hurry. */
+async function scale({ page, lab }) {
+  const actions = page.getByRole('group', { name: 'Actions' });
+  for (const name of ['One replica more', 'One replica fewer']) {
+    for (let i = 0; i < 8; i += 1) await actions.getByRole('button', { name }).click();
+    await playUntil(lab, '8×', async () => true);
+    await page.waitForTimeout(700);
+  }
+  for (let i = 0; i < 2; i += 1) await actions.getByRole('button', { name: 'One replica more' }).click();
+  await lab.speed('1×');
+  await lab.play();
+  await page.waitForTimeout(2_000);
+  await lab.pause();
+  await lab.button('Undo').click();
   await lab.converge();
 }
 
@@ -94,6 +137,27 @@ async function look({ page, lab }) {
   await page.evaluate(() => document.querySelector('.toast button, .toasts button')?.click());
 }
 
+/** Asks for the rest, of which there is none. */
+async function ask({ page, lab }) {
+  await lab.button('Open the workspace').hover();
+  for (const name of ['Help', 'Share', 'Open the workspace']) await lab.button(name).click();
+  for (const key of ['Control+k', '?', 'v', 'e', 't']) await page.keyboard.press(key);
+  await lab.message(/could not be loaded/).first().waitFor();
+}
+
+/** The tab is left, and what was done is kept for when it comes back. */
+async function leave({ page }) {
+  await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide')));
+}
+
+/** Comes back to it. */
+async function comeBack({ page, lab }) {
+  await page.reload();
+  await lab.ready();
+  await page.waitForTimeout(300);
+  await lab.converge();
+}
+
 const stop = ({ page }) => page.evaluate(() => globalThis.wasmBindings?.stopped('recorded'));
 /** A browser that makes no elements: the program panics. */
 async function panic({ page, lab }) {
@@ -108,20 +172,35 @@ async function panic({ page, lab }) {
 
 const server = await startServer();
 const browser = await launchBrowser();
-let used = '';
 const visits = [
-  [{ viewport: { width: 1440, height: 900 } }, heal, rewind, look],
+  [{ viewport: { width: 1440, height: 900 } }, heal, rewind, scale, look, ask, leave],
   [{ viewport: { width: 1440, height: 900 } }, lose, rewind, stop],
-  [{ viewport: { width: 320, height: 640 }, colorScheme: 'dark', reducedMotion: 'reduce', hasTouch: true }, heal, rewind, panic],
+  [{ viewport: { width: 320, height: 640 }, colorScheme: 'dark', reducedMotion: 'reduce', hasTouch: true }, heal, lose, rewind, panic],
 ];
-for (const [options, ...acts] of visits) {
+const union = (one, other) => Array.from(one, (mark, at) => (other[at] === '1' ? '1' : mark)).join('');
+/** The marks of one visit. */
+async function visit([options, ...acts]) {
   const opened = await openPage(browser, server.url, { ...options, allow: [/./], before: (page) => page.addInitScript(keepMarks) });
   await opened.lab.ready();
   for (const act of acts) await act(opened);
-  const marks = await opened.page.evaluate(() => globalThis.marks());
-  used = Array.from(marks, (mark, at) => (mark === '1' || used[at] === '1' ? '1' : '0')).join('');
+  let marks = await opened.page.evaluate(() => globalThis.marks());
+  if (acts.at(-1) === leave) {
+    await comeBack(opened);
+    marks = union(marks, await opened.page.evaluate(() => globalThis.marks()));
+  }
   await opened.close();
+  return marks;
 }
+// Side by side: most of the time they wait.
+/** The workspace cannot begin without the rest: what asks for it is used too. */
+async function visitWorkspace() {
+  const opened = await openPage(browser, `${server.url}?v=workspace`, { allow: [/./], before: (page) => page.addInitScript(keepMarks) });
+  await opened.page.locator('#failed').waitFor();
+  const marks = await opened.page.evaluate(() => globalThis.marks());
+  await opened.close();
+  return marks;
+}
+const marks = await Promise.all([...visits.map(visit), visitWorkspace()]);
 await browser.close();
 await server.stop();
-console.log(used);
+console.log(marks.reduce(union));

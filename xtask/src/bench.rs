@@ -72,7 +72,14 @@ fn module(tools: &Tools) -> Res<PathBuf> {
     )?;
     let wasm = dist.join("bench_bg.wasm");
     // As Trunk calls it for the page.
-    cmd::run(tools.web("wasm-opt").arg("-Oz").arg(&wasm).arg("-o").arg(&wasm))?;
+    cmd::run(
+        tools
+            .web("wasm-opt")
+            .args(["-Oz", "--one-caller-inline-max-function-size=40", "--low-memory-unused"])
+            .arg(&wasm)
+            .arg("-o")
+            .arg(&wasm),
+    )?;
     write(&dist.join("index.html"), "<!doctype html><meta charset=\"utf-8\"><link rel=\"icon\" href=\"data:,\">\n")?;
     Ok(dist)
 }

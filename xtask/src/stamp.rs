@@ -20,9 +20,11 @@ const INPUTS: &[&str] = &[
     "scenarios",
     "src",
     "style",
+    "tests/e2e/first-visit.mjs",
     "xtask/src/build.rs",
     "xtask/src/csp.rs",
     "xtask/src/css.rs",
+    "xtask/src/split",
 ];
 
 pub fn of_inputs(root: &Path, mode: &str) -> Res<String> {

@@ -331,3 +331,98 @@ impl Reencode for Numbers {
         self.0.get(&function).copied().ok_or_else(|| Error::UserError(format!("function {function} is in no half")))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wasm_encoder::{MemoryType, Module as Made, RefType, TableType};
+
+    /// `used` calls `moved`, which calls `used` and `helper`; the table holds `moved` and `lone`. All take a number
+    /// and return one, but for the import that gets the rest.
+    fn program() -> Vec<u8> {
+        let mut made = Made::new();
+        let mut types = TypeSection::new();
+        types.ty().function([], []);
+        types.ty().function([ValType::I32], [ValType::I32]);
+        let mut imports = ImportSection::new();
+        imports.import("page", "__wbg_need_00ff", EntityType::Function(0));
+        let mut functions = FunctionSection::new();
+        for _ in 0..4 {
+            functions.function(1);
+        }
+        let mut tables = TableSection::new();
+        let table =
+            |element_type| TableType { element_type, table64: false, minimum: 3, maximum: Some(3), shared: false };
+        tables.table(table(RefType::FUNCREF));
+        let mut memories = MemorySection::new();
+        memories.memory(MemoryType { minimum: 1, maximum: None, memory64: false, shared: false, page_size_log2: None });
+        let mut exports = ExportSection::new();
+        exports.export("a", ExportKind::Func, USED).export("memory", ExportKind::Memory, 0);
+        let mut elements = ElementSection::new();
+        elements.active(None, &ConstExpr::i32_const(1), Elements::Functions(vec![MOVED, LONE].into()));
+        let mut code = CodeSection::new();
+        for calls in [&[MOVED][..], &[USED, HELPER], &[], &[]] {
+            let mut body = Function::new([]);
+            body.instruction(&Instruction::LocalGet(0));
+            for it in calls {
+                body.instruction(&Instruction::Call(*it));
+            }
+            // More than what stands in its place.
+            for _ in 0..9 {
+                body.instruction(&Instruction::I32Const(7)).instruction(&Instruction::I32Add);
+            }
+            body.instruction(&Instruction::End);
+            code.function(&body);
+        }
+        made.section(&types).section(&imports).section(&functions).section(&tables).section(&memories);
+        made.section(&exports).section(&elements).section(&code);
+        made.finish()
+    }
+
+    const USED: u32 = 1;
+    const MOVED: u32 = 2;
+    const HELPER: u32 = 3;
+    const LONE: u32 = 4;
+
+    fn names(wasm: &[u8]) -> Vec<String> {
+        Module::read(wasm).unwrap().exports.iter().map(|it| it.name.to_owned()).collect()
+    }
+
+    #[test]
+    fn both_halves_are_valid_and_share_what_they_need() {
+        let halves = divide(&program(), &[true, false, true, false]).unwrap();
+        for half in [&halves.first, &halves.rest] {
+            wasmparser::validate(half).unwrap();
+        }
+        // `a` is taken; `moved` names `used` and `helper`.
+        assert_eq!(names(&halves.first), ["a", "memory", "b", "c", "t-0", "m-0", HERE]);
+        let first = Module::read(&halves.first).unwrap();
+        assert_eq!(first.bodies.len(), 4, "two that stay, two that something stands for");
+        let slots: Vec<u32> = first.slots().unwrap().into_values().collect();
+        assert_eq!(slots, [1, 2]);
+    }
+
+    #[test]
+    fn what_only_the_rest_names_leaves_nothing_behind() {
+        let halves = divide(&program(), &[true, false, false, true]).unwrap();
+        assert_eq!(Module::read(&halves.first).unwrap().bodies.len(), 3, "no helper");
+        wasmparser::validate(&halves.rest).unwrap();
+    }
+
+    #[test]
+    fn a_program_that_cannot_ask_for_the_rest_is_refused() {
+        let other = program();
+        let at = other.windows(NEED.len()).position(|it| it == NEED.as_bytes()).unwrap();
+        let mut other = other;
+        other[at] = b'x';
+        assert!(divide(&other, &[true; 4]).err().unwrap().contains("does not import"));
+        assert!(divide(&program(), &[true; 3]).err().unwrap().contains("3 of 4"));
+    }
+
+    #[test]
+    fn names_are_short_and_differ() {
+        assert_eq!([short(0), short(63), short(64)], ["a", "$", "ab"]);
+        let all: BTreeSet<String> = (0..5_000).map(short).collect();
+        assert_eq!(all.len(), 5_000);
+    }
+}

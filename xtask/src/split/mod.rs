@@ -7,6 +7,7 @@
 mod divide;
 mod mark;
 mod module;
+mod near;
 mod record;
 
 use crate::cmd::Res;
@@ -25,7 +26,9 @@ pub fn page(tools: &Tools, dist: &Path) -> Res {
         return Ok(());
     }
     let wasm = fs::read(&file).map_err(|e| format!("can't read {}: {e}", file.display()))?;
-    let used = record::first_visit(tools, dist, &file, &wasm)?;
+    let mut used = record::first_visit(tools, dist, &file, &wasm)?;
+    let n_used = used.iter().filter(|it| **it).count();
+    near::mark_near(&module::Module::read(&wasm)?, &mut used)?;
     let halves = divide::divide(&wasm, &used)?;
     let rest = file.with_file_name(rest_name(&file)?);
     let write =
@@ -33,9 +36,9 @@ pub fn page(tools: &Tools, dist: &Path) -> Res {
     write(&file, &halves.first)?;
     write(&rest, &halves.rest)?;
     println!(
-        "build: {} of {} functions are used by a first visit; {} bytes come at first, {} when they are wanted",
-        used.iter().filter(|it| **it).count(),
+        "build: {n_used} of {} functions are used by a first visit, {} more are near; {} bytes come at first, {} when they are wanted",
         used.len(),
+        used.iter().filter(|it| **it).count() - n_used,
         halves.first.len(),
         halves.rest.len()
     );

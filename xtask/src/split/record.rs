@@ -25,6 +25,8 @@ pub fn first_visit(tools: &Tools, dist: &Path, file: &Path, wasm: &[u8]) -> Res<
             fs::copy(&from, &to).map_err(fail)?;
         }
     }
+    // So the page asks for it like the one that will be there.
+    super::name_in_page(&folder, "none_rest.wasm")?;
     let told = cmd::capture(test::node(tools, &folder)?.arg("first-visit.mjs"))?;
     let mut used = recorded_by(&told)?;
     // The memory of the marks is whole pages.

@@ -1,0 +1,72 @@
+//! What a first visit did not use but might: small functions that what it used holds pointers to, such as the closures
+//! of a view that is there, or the methods of a table in memory.
+
+use super::module::{Module, words};
+use crate::cmd::Res;
+use std::collections::BTreeMap;
+use wasmparser::{DataKind, FunctionBody, Operator};
+
+/// Larger ones are whole parts of the page.
+const LARGEST: usize = 300;
+/// A table of methods begins with what drops the value, its size and its alignment; then so many methods are looked at.
+const METHODS: usize = 3;
+
+/// Marks them in `used`.
+pub fn mark_near(module: &Module, used: &mut [bool]) -> Res {
+    let memory = Memory::of(module)?;
+    let by_slot: BTreeMap<u32, u32> = module.slots()?.into_iter().map(|(function, slot)| (slot, function)).collect();
+    let mut near: Vec<&u32> = Vec::new();
+    for (body, _) in module.bodies.iter().zip(used.iter()).filter(|(_, used)| **used) {
+        for number in numbers_in(body)? {
+            near.extend(by_slot.get(&number));
+            let method = |at: usize| memory.word(number.checked_add(4 * at as u32)?);
+            let slots = [0].into_iter().chain(3..3 + METHODS).filter_map(method);
+            near.extend(slots.filter_map(|slot| by_slot.get(&slot)));
+        }
+    }
+    for own in near.into_iter().filter_map(|function| (*function as usize).checked_sub(module.imported)) {
+        if module.bodies.get(own).is_some_and(|body| body.as_bytes().len() <= LARGEST) {
+            used[own] = true;
+        }
+    }
+    Ok(())
+}
+
+/// The constants of a body.
+fn numbers_in(body: &FunctionBody) -> Res<Vec<u32>> {
+    let mut numbers = Vec::new();
+    let mut operators = body.get_operators_reader().map_err(words)?;
+    while !operators.eof() {
+        if let Operator::I32Const { value } = operators.read().map_err(words)? {
+            numbers.push(value.cast_unsigned());
+        }
+    }
+    Ok(numbers)
+}
+
+/// The memory as the program finds it: pieces with their addresses.
+struct Memory<'a>(Vec<(u32, &'a [u8])>);
+
+impl<'a> Memory<'a> {
+    fn of(module: &Module<'a>) -> Res<Self> {
+        let mut pieces = Vec::new();
+        for piece in &module.data {
+            let DataKind::Active { offset_expr, .. } = &piece.kind else { continue };
+            if let Some(Ok(Operator::I32Const { value })) = offset_expr.get_operators_reader().into_iter().next() {
+                pieces.push((value.cast_unsigned(), piece.data));
+            }
+        }
+        Ok(Self(pieces))
+    }
+
+    /// The aligned word at an address.
+    fn word(&self, at: u32) -> Option<u32> {
+        if !at.is_multiple_of(4) {
+            return None;
+        }
+        self.0.iter().find_map(|(start, bytes)| {
+            let from = at.checked_sub(*start)? as usize;
+            Some(u32::from_le_bytes(bytes.get(from..from + 4)?.try_into().ok()?))
+        })
+    }
+}
