@@ -5,6 +5,7 @@
 //! map and written back unchanged, so that nothing a person wrote is lost.
 
 mod affinity;
+mod autoscaling;
 mod batch;
 mod codec;
 mod condition;
@@ -23,6 +24,7 @@ mod time;
 mod workload;
 
 pub use affinity::*;
+pub use autoscaling::*;
 pub use batch::*;
 pub(crate) use codec::record;
 pub use codec::{DecodeError, Field, Record, Visitor, fields, read_value, write_value};

@@ -4,6 +4,7 @@
 //! validation, graceful deletion, the watch log. Requests are carried out one at a time, in order of arrival.
 
 mod admission;
+mod autoscaler_defaults;
 mod batch_defaults;
 mod defaults;
 mod deletion;
@@ -25,6 +26,7 @@ mod validation;
 mod watch;
 
 pub use admission::*;
+use autoscaler_defaults::*;
 use batch_defaults::*;
 pub use defaults::*;
 pub use deletion::*;

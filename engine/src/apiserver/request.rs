@@ -100,6 +100,8 @@ impl Request {
             Verb::Create(_) => ("POST", ""),
             Verb::Update(_) => ("PUT", ""),
             Verb::UpdateStatus(_) => ("PUT", "status"),
+            // kubectl patches the subresource, the autoscaler's controller updates it.
+            Verb::Scale(..) if self.manager == "kube-controller-manager" => ("PUT", "scale"),
             Verb::Scale(..) => ("PATCH", "scale"),
             Verb::Bind(..) => ("POST", "binding"),
             Verb::Patch(..) | Verb::Apply(..) => ("PATCH", ""),

@@ -473,6 +473,7 @@ fn keep_status(object: &mut Object, from: &Object) {
         Rc::make_mut(it).status = old.status.clone();
     }, [
         Deployment ReplicaSet Pod Node StatefulSet DaemonSet Job PodDisruptionBudget ResourceQuota Namespace
+        HorizontalPodAutoscaler
     ]);
 }
 
@@ -486,7 +487,8 @@ pub(super) fn drop_status(object: &mut Object) {
             }
         };
     }
-    drop!(Deployment ReplicaSet Pod StatefulSet DaemonSet Job PodDisruptionBudget ResourceQuota Namespace);
+    drop!(Deployment ReplicaSet Pod StatefulSet DaemonSet Job PodDisruptionBudget ResourceQuota Namespace
+        HorizontalPodAutoscaler);
 }
 
 /// What the API server itself says of an object that it has just stored.

@@ -48,8 +48,16 @@ impl Simulation {
         let process = &self.processes[it.process];
         let expects = process.expects;
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
-        let context =
-            Context { cache: &process.cache, version: process.version, now, wall, wall_millis, expects, runtime };
+        let context = Context {
+            cache: &process.cache,
+            version: process.version,
+            now,
+            wall,
+            wall_millis,
+            expects,
+            runtime,
+            metrics: None,
+        };
         let Some(turn) = it.active.at_mut(turn) else { return Step::Done(Next::AwaitChange).into() };
         let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
         it.reconciler.step(&context, key, turn.number, outcomes)

@@ -239,6 +239,7 @@ impl Lane {
                 wall_millis: now.started_at + now.t,
                 expects: true,
                 runtime: None,
+                metrics: None,
             };
             let stepped = self.reconciler.step(&context, key, turn.number, outcomes);
             events.extend(stepped.events);
