@@ -253,6 +253,10 @@ impl Cluster for Simulation {
         api.execute(request, &mut moment)
     }
 
+    fn metrics(&self, of_nodes: bool) -> Option<Vec<Value>> {
+        Some(super::usage::metrics(self, of_nodes))
+    }
+
     fn events(&self) -> Vec<Value> {
         let api = Simulation::api(self);
         api.events.iter().map(|it| event(it, self.scenario().epoch_ms, api.objects())).collect()

@@ -7,6 +7,7 @@ mod play;
 #[path = "../common/rollout.rs"]
 mod rollout;
 
+mod autoscaling;
 mod level_edge;
 mod nodes;
 mod rollouts;
