@@ -17,6 +17,7 @@ pub fn describe(request: &Request) -> String {
         Verb::Create(_) => ("create", ""),
         Verb::Update(_) => ("update", ""),
         Verb::UpdateStatus(_) => ("update", "/status"),
+        Verb::Scale(..) if request.method().0 == "PUT" => ("update", "/scale"),
         Verb::Scale(..) => ("patch", "/scale"),
         Verb::Bind(..) => ("create", "/binding"),
         Verb::Patch(..) | Verb::Apply(..) => ("patch", ""),
