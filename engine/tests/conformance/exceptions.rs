@@ -18,6 +18,9 @@ const EXCEPTED: &[(&str, Mode, &str)] = &[
 const RACE: &str =
     "one node was tainted before the controller saw that all were down, a race of 60 ms that the recording lists";
 
+const SHARED: &str = "the first write of its Deployment waited for 0.25 s, since another recording had used up what the controllers' \
+                      clients may send: it says that they shared it";
+
 /// A recording by the beginning of its name, a part of the line that tells a difference, and the reason why that
 /// difference is right.
 const ALLOWED: &[(&str, &str, &str)] = &[
@@ -27,6 +30,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("j5_", "milestone taint_added Node node-2 \"node.kubernetes.io/unreachable:NoExecute\"", RACE),
     ("j5_", "milestone available_false", RACE),
     ("j5_", "milestone first_", RACE),
+    ("o1_", "after action 1 (", SHARED),
 ];
 
 /// Whether an entry of the list is of a recording, and no difference needed it: then it has no place there.
