@@ -3,6 +3,7 @@
 //! Nothing here changes anything. Everything is derived anew from the simulation at one instant, so that scrubbing and
 //! playing show the same.
 
+mod autoscaler;
 mod causes;
 mod class;
 mod code;
@@ -26,6 +27,7 @@ mod pods;
 mod programs;
 mod stuck;
 mod timeline;
+mod traffic;
 mod truth;
 mod values;
 mod words;
@@ -33,6 +35,7 @@ mod workloads;
 mod yaml;
 
 pub use crate::world::{Heap, Lane, Sample, Stroke};
+pub use autoscaler::{AutoscalerView, MetricValue, PassLine, autoscalers};
 pub use causes::{event, events, subject, why};
 pub use class::PodClass;
 pub use code::{code_step, simple, telling_seq};
@@ -51,6 +54,7 @@ pub use picture::*;
 pub use pods::{classify, status_word};
 pub use programs::{BEHAVIORS, behavior};
 pub use timeline::*;
+pub use traffic::{Endpoint, LoadView, LossLine, traffic};
 pub use values::{Asked, source};
 pub use words::age;
 pub use workloads::{first_key, objects};

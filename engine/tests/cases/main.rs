@@ -12,6 +12,7 @@ mod level_edge;
 mod nodes;
 mod rollouts;
 mod self_healing;
+mod traffic;
 
 use std::rc::Rc;
 

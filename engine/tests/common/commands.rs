@@ -3,7 +3,7 @@
 
 use loopscope_engine::api::{Kind, Labels};
 use loopscope_engine::apiserver::{PatchType, Propagation};
-use loopscope_engine::environment::Behavior;
+use loopscope_engine::environment::{Behavior, Load, Shape};
 use loopscope_engine::world::{Ask, Command, NodeSetup, Subject, Target};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -78,6 +78,19 @@ fn behavior() -> impl Strategy<Value = Behavior> {
             tells_ready,
         }
     })
+}
+
+fn load() -> impl Strategy<Value = Load> {
+    let amount = || 0..Load::MOST;
+    let ms = || 0..Load::LONGEST_MS;
+    let shape = prop_oneof![
+        amount().prop_map(|amount| Shape::Steady { amount }),
+        (amount(), amount(), ms()).prop_map(|(from, to, over_ms)| Shape::Ramp { from, to, over_ms }),
+        (amount(), amount(), ms()).prop_map(|(low, high, period_ms)| Shape::Wave { low, high, period_ms }),
+        prop::collection::vec((ms(), amount()), 1..9).prop_map(|points| Shape::Drawn { points }),
+    ];
+    let capacity = prop::option::of(amount());
+    (shape, 0..Load::MOST_COST, capacity).prop_map(|(shape, cost_micro, capacity)| Load { shape, cost_micro, capacity })
 }
 
 fn subject() -> impl Strategy<Value = Subject> {
@@ -161,6 +174,8 @@ fn fault() -> impl Strategy<Value = Command> {
         (place(), name(), name(), any::<i32>()).prop_map(|(namespace, pod, container, code)| {
             Command::CrashContainer { namespace, pod, container, code }
         }),
+        (subject_target(), load()).prop_map(|(target, load)| Command::SetLoad { target, load }),
+        subject_target().prop_map(|target| Command::StopLoad { target }),
         name().prop_map(|process| Command::StopController { process }),
         name().prop_map(|process| Command::StartController { process }),
         name().prop_map(|process| Command::CrashController { process }),
