@@ -155,7 +155,8 @@ mod tests {
         let spending = spent(&[(30_000, 10 * half), (40_000, 20 * half)], 22 * half + half / 2, 42_500);
         let usage = |now: u64| spending.usage(Uid(1), &"app".into(), Time(1_000), Time(now));
         let idle = 1_000_000;
-        assert_eq!(usage(29_999), Some((idle, Time(10_000), 9_000)).filter(|_| false), "measured once, and too young");
+        assert_eq!(usage(14_999), None, "not measured yet");
+        assert_eq!(usage(29_999), None, "measured once, at 10 s, when it was 9 s old");
         assert_eq!(usage(31_000), Some((half / 2 + idle, Time(30_000), 20_000)), "half of the window was idle");
         assert_eq!(usage(46_000), Some((half + idle, Time(40_000), 10_000)));
         assert_eq!(spending.usage(Uid(2), &"app".into(), Time(0), Time(46_000)), Some((idle, Time(40_000), 10_000)));

@@ -94,13 +94,14 @@ mod tests {
         assert!(Tolerances::new(Some(900), None).holds(Ratio::of(30, 100)));
     }
 
-    /// 10 pods at 110 % of a target of 100 would be 11 in decimal numbers; Kubernetes makes 12 of them, as here.
+    /// 25 pods at 56 % of a target of 50 % would be 28 in decimal numbers; Kubernetes makes 29 of them, as here.
     #[test]
     fn products_are_rounded_up_as_doubles_are() {
-        assert_eq!(Ratio::of(110, 100).times(10), 11);
+        assert_eq!(Ratio::of(56, 50).times(25), 29);
+        assert_eq!(Ratio::of(110, 50).times(25), 56);
         assert_eq!(Ratio::of(115, 100).times(20), 23);
         assert_eq!(Ratio::of(56, 50).times(3), 4);
-        assert_eq!(grown(10, 10), 12, "10 * 1.1 is a little more than 11");
+        assert_eq!((grown(10, 10), grown(3, 50)), (11, 5));
         assert_eq!(shrunk(100, 1), 99);
         assert_eq!(Ratio::of(i64::MAX, 1).times(3), i32::MAX);
     }

@@ -193,7 +193,6 @@ fn of_metric(scene: &Scene<'_>, metric: &Value) -> Result<Proposal, String> {
 struct Told<'a> {
     case: &'a str,
     usage: Vec<i64>,
-    requests: usize,
 }
 
 impl Told<'_> {
@@ -203,15 +202,13 @@ impl Told<'_> {
 }
 
 impl Source for Told<'_> {
-    fn resource(&self, _name: &str, container: &str) -> Result<Readings, String> {
+    fn resource(&self, _name: &str, _container: &str) -> Result<Readings, String> {
         if self.case == "TestConditionFailedGetMetrics" {
             return Err("unable to fetch metrics from resource metrics API: something went wrong".into());
         }
         if self.usage.is_empty() {
             return Err("no metrics returned from resource metrics API".into());
         }
-        // Upstream's pods have two containers that use as much, where a metric is not of one of them.
-        let _ = (container, self.requests);
         Ok(self.of_pods())
     }
 
@@ -309,7 +306,7 @@ fn controller(rows: &[Value], at: usize) -> Held {
         })
         .collect();
     let pods: Vec<&Pod> = pods.iter().collect();
-    let source = Told { case, usage: numbers(&row["usageMilliPerPod"]), requests: requests.len() };
+    let source = Told { case, usage: numbers(&row["usageMilliPerPod"]) };
     let scale = match case {
         "TestConditionFailedGetScale" => Err("something went wrong".to_string()),
         _ => Ok(Scale { wanted, reported, selecting: selecting(case) }),
