@@ -152,6 +152,13 @@ impl Managed {
         self.is_same(other) || self.entries() == other.entries()
     }
 
+    /// Whether both say the same but for times, so that a write that changes nothing else is none.
+    pub fn is_as_but_for_times(&self, other: &Self) -> bool {
+        let (a, b) = (self.entries(), other.entries());
+        let is_like = |x: &ManagedEntry| b.iter().any(|y| x.by == y.by && x.fields == y.fields);
+        a.len() == b.len() && a.iter().all(is_like)
+    }
+
     /// Whether both are one.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {

@@ -115,7 +115,7 @@ impl ApiServer {
             meta.annotations.insert(LAST_APPLIED.into(), remembered(&applied));
         }
         let mut object = self.updated(&key, object, &live)?;
-        if object == live && managed.is_as(&live.meta().managed) {
+        if object == live && managed.is_as_but_for_times(&live.meta().managed) {
             return Ok(Answer { object: live, outcome: Effect::Unchanged });
         }
         self.note_fields(&live, &object, by, moment);

@@ -3,21 +3,14 @@
 use super::report::Mode;
 
 const HPA: &str = "the HPA's loop does not exist yet";
-const OWNERSHIP: &str = "server-side apply does not exist yet";
 
 /// A recording by its name up to the first `_`, the mode, and the reason; `*` stands for a number, or nothing.
 const EXCEPTED: &[(&str, Mode, &str)] = &[
     ("o*", Mode::Driven, HPA),
     ("h14", Mode::Driven, HPA),
-    ("p*", Mode::Driven, OWNERSHIP),
-    ("h23", Mode::Driven, OWNERSHIP),
-    ("n*", Mode::Driven, OWNERSHIP),
     ("j5", Mode::Driven, RACE),
     ("o*", Mode::Free, HPA),
     ("h14", Mode::Free, HPA),
-    ("p*", Mode::Free, OWNERSHIP),
-    ("h23", Mode::Free, OWNERSHIP),
-    ("n*", Mode::Free, OWNERSHIP),
 ];
 
 const RACE: &str =

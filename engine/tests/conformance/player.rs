@@ -11,7 +11,7 @@ use loopscope_engine::apiserver::{PatchType, Propagation};
 use loopscope_engine::client::What;
 use loopscope_engine::environment::Behaviors;
 use loopscope_engine::sim::{Seq, Time};
-use loopscope_engine::world::{ClientLimit, Command, NodeSetup, Scenario, Simulation, Target as Ours};
+use loopscope_engine::world::{Ask, ClientLimit, Command, NodeSetup, Scenario, Simulation, Target as Ours};
 use serde_json::{Value, json};
 
 use kubelet::images;
@@ -380,7 +380,11 @@ impl<'a> Player<'a> {
                 let is_ready = conditions.iter().any(|it| it["type"] == "Ready" && it["status"] == "True");
                 self.command(if is_ready { Command::MendNode { node } } else { Command::BreakNode { node } })
             }
-            Op::Apply { .. } => Err("apply cannot be done here".into()),
+            Op::Apply { manifest, field_manager, force, .. } => {
+                let object = self.recording.manifests.get(*manifest).ok_or("there is no such manifest")?.clone();
+                let ask = Ask::ServerSideApply { namespace: self.recording.namespace.clone(), object, force: *force };
+                self.command(Command::Request { manager: field_manager.clone(), ask })
+            }
             Op::Replace { .. } => Err("replace cannot be done here".into()),
             Op::MetricsSet { .. } => Err("metrics_set cannot be done here".into()),
         }
