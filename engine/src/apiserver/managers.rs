@@ -4,10 +4,12 @@
 //! A write by `Update` takes what it adds or changes from everybody else; what it removes is nobody's. A write by `Apply`
 //! owns all that it says. Defaults belong to whom the object came from, what admission adds to nobody.
 
+use std::rc::Rc;
+
 use serde_json::Value;
 
 use super::fields::{Difference, Fields, difference};
-use super::memo::Memo;
+use super::memo::{Memo, fingerprint};
 use super::{ApiError, Reason};
 use crate::api::{
     EndpointSlice, FieldSet, Kind, Managed, ManagedEntry, ManagerId, Name, Object, STEP, Timestamp, path_text,
@@ -65,11 +67,19 @@ pub(super) fn updated(old: Option<&Object>, new: &Object, write: Write, memo: &m
     }
     let none = Managed::default();
     let known = known.unwrap_or(&none);
-    if let Some(found) = memo.find(known, old, new, &write) {
+    let print = old.and_then(|old| fingerprint(old, new, write.by.subresource));
+    if let Some(found) = print.and_then(|print| memo.find(known, print, &write)) {
         return found;
     }
-    let found = taken(known, &changes(old, new), write);
-    memo.keep(known, old, new, &write, found)
+    let change = print.and_then(|print| memo.change(print)).unwrap_or_else(|| {
+        let change = Rc::new(changes(old, new));
+        if let Some(print) = print {
+            memo.keep_change(print, &change);
+        }
+        change
+    });
+    let found = taken(known, &change, write);
+    memo.keep(known, print, &write, found)
 }
 
 /// What becomes of the managers where somebody takes fields.
@@ -219,13 +229,24 @@ fn conflict(mut conflicts: Vec<(ManagedEntry, Vec<&Name>)>) -> String {
     text
 }
 
+/// The fields of an object that people ask for, with their values, by path as in [`FieldSet`].
+pub fn field_values(kind: Kind, object: &Value) -> Vec<(Name, &Value)> {
+    let fields = Fields::of(kind, object);
+    let asked = fields.values().filter(|(path, value)| !is_status(path) && !value.is_null());
+    asked.map(|(path, value)| (Name::from(path), value)).collect()
+}
+
+fn is_status(path: &str) -> bool {
+    path.strip_prefix("f:status").is_some_and(|rest| rest.is_empty() || rest.starts_with(STEP))
+}
+
 /// The paths below which an object differs from another, with the new values: what a write did, for those who watch
 /// fields change hands.
 pub(super) fn spec_changes(old: &Object, new: &Object) -> Vec<(Name, Value, Value)> {
     let (kind, before, after) = (new.kind(), old.to_value(), new.to_value());
     let (before, after) = (Fields::of(kind, &before), Fields::of(kind, &after));
     let found = difference(&before, &after);
-    let told = found.taken.into_iter().chain(found.removed).filter(|it| !it.starts_with("f:status"));
+    let told = found.taken.into_iter().chain(found.removed).filter(|it| !is_status(it));
     told.filter_map(|path| {
         let (from, to) = (before.value(&path), after.value(&path));
         (from.is_some() || to.is_some())
@@ -242,8 +263,7 @@ pub fn owned_fields(object: &Value) -> Map<Name, Value> {
     let kind = Kind::find(text("apiVersion"), text("kind")).unwrap_or(Kind::ConfigMap);
     let mut found = Map::default();
     for (path, value) in Fields::of(kind, object).values() {
-        let is_status = path.strip_prefix("f:status").is_some_and(|rest| rest.is_empty() || rest.starts_with(STEP));
-        if !is_status && !value.is_null() {
+        if !is_status(path) && !value.is_null() {
             found.insert(path_text(path).into(), value.clone());
         }
     }

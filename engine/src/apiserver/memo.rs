@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use super::fields::Difference;
 use super::managers::Write;
 use crate::api::{Condition, Labels, Managed, ManagerId, Name, Object, ObjectMeta, Pod, PodSpec, Timestamp, Uid};
 
@@ -14,7 +15,7 @@ struct Known {
     from: Managed,
     by: ManagerId,
     now: Timestamp,
-    print: u64,
+    print: Print,
     to: Managed,
 }
 
@@ -33,6 +34,8 @@ struct Made {
 pub(super) struct Memo {
     known: Vec<Known>,
     next: usize,
+    changes: Vec<(Print, Rc<Difference>)>,
+    next_change: usize,
     made: Option<Made>,
 }
 
@@ -43,28 +46,30 @@ impl Clone for Memo {
 }
 
 impl Memo {
-    pub fn find(&self, from: &Managed, old: Option<&Object>, new: &Object, write: &Write) -> Option<Managed> {
-        let print = fingerprint(old?, new, write.by.subresource)?;
-        let is_it = |it: &&Known| {
-            it.print == print && it.now == write.now && it.by == write.by && it.from.is_same(from)
-        };
+    /// What came of such a write.
+    pub fn find(&self, from: &Managed, print: Print, write: &Write) -> Option<Managed> {
+        let is_it =
+            |it: &&Known| it.print == print && it.now == write.now && it.by == write.by && it.from.is_same(from);
         self.known.iter().find(is_it).map(|it| it.to.clone())
     }
 
     /// Remembers what came of a write. What is as something remembered is shared with it.
-    pub fn keep(&mut self, from: &Managed, old: Option<&Object>, new: &Object, write: &Write, to: Managed) -> Managed {
+    pub fn keep(&mut self, from: &Managed, print: Option<Print>, write: &Write, to: Managed) -> Managed {
         let to = if to.is_as(from) { from.clone() } else { to };
         let to = self.known.iter().map(|it| &it.to).find(|it| it.is_as(&to)).cloned().unwrap_or(to);
-        let print = old.map_or(Some(0), |old| fingerprint(old, new, write.by.subresource));
-        let Some(print) = print else { return to };
+        let print = print.unwrap_or(Print(0));
         let known = Known { from: from.clone(), by: write.by, now: write.now, print, to: to.clone() };
-        if self.known.len() < MOST {
-            self.known.push(known);
-        } else {
-            self.known[self.next] = known;
-            self.next = (self.next + 1) % MOST;
-        }
+        put(&mut self.known, &mut self.next, known);
         to
+    }
+
+    /// The fields that such a write changes.
+    pub fn change(&self, print: Print) -> Option<Rc<Difference>> {
+        self.changes.iter().find(|(known, _)| *known == print).map(|(_, change)| Rc::clone(change))
+    }
+
+    pub fn keep_change(&mut self, print: Print, change: &Rc<Difference>) {
+        put(&mut self.changes, &mut self.next_change, (print, Rc::clone(change)));
     }
 
     /// The managers of a new pod like the last one.
@@ -89,13 +94,24 @@ impl Memo {
     }
 }
 
+/// Puts an item in the place of the oldest of too many.
+fn put<T>(list: &mut Vec<T>, next: &mut usize, item: T) {
+    if list.len() < MOST {
+        list.push(item);
+    } else {
+        list[*next] = item;
+        *next = (*next + 1) % MOST;
+    }
+}
+
 fn same_keys(a: &Labels, b: &Labels) -> bool {
     a.len() == b.len() && a.keys().all(|key| b.contains_key(key))
 }
 
 /// Which fields a write adds, changes and removes, as a number; nothing for writes that do not come again and again.
-fn fingerprint(old: &Object, new: &Object, subresource: &str) -> Option<u64> {
+pub(super) fn fingerprint(old: &Object, new: &Object, subresource: &str) -> Option<Print> {
     let mut print = Print(0xcbf2_9ce4_8422_2325);
+    print.byte(new.kind() as u8);
     match (old, new, subresource) {
         (Object::Pod(old), Object::Pod(new), "status") => print.pod(old, new)?,
         (Object::ReplicaSet(old), Object::ReplicaSet(new), "status") => {
@@ -146,11 +162,12 @@ fn fingerprint(old: &Object, new: &Object, subresource: &str) -> Option<u64> {
         }
         _ => return None,
     }
-    Some(print.0)
+    Some(print)
 }
 
 /// FNV-1a over what is there before, what after, and whether it is the same.
-struct Print(u64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Print(u64);
 
 impl Print {
     fn byte(&mut self, byte: u8) {

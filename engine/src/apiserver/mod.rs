@@ -38,7 +38,7 @@ pub use events::*;
 pub use field_log::*;
 pub use managed_text::{managed_fields, read_managed_fields};
 pub use manager_names::manager_name;
-pub use managers::owned_fields;
+pub use managers::{field_values, owned_fields};
 pub use merge::*;
 pub use objects::*;
 pub use request::*;

@@ -232,6 +232,21 @@ impl<'a> Player<'a> {
         self.command(Command::Apply { manifest: object.to_string() })
     }
 
+    /// A PUT of the object as it is, but for what is set.
+    fn replace(&mut self, target: &Target, set: &Value, manager: Option<&str>) -> Result<(), String> {
+        let ours = self.target(target)?;
+        let mut object = self.object(ours.kind, &ours.name).ok_or("is not there")?.to_value();
+        for (path, item) in set.as_object().into_iter().flatten() {
+            let mut place = &mut object;
+            for part in path.split('.') {
+                place = &mut place[part];
+            }
+            *place = item.clone();
+        }
+        let manager = manager.unwrap_or_default().to_string();
+        self.command(Command::Request { manager, ask: Ask::Update { object } })
+    }
+
     fn step(&mut self, until: u64) -> bool {
         let next = self.later.iter().map(|(at, _)| *at).filter(|at| *at > self.now()).min();
         let end = Time(BEFORE + next.map_or(until, |at| at.min(until)));
@@ -385,7 +400,7 @@ impl<'a> Player<'a> {
                 let ask = Ask::ServerSideApply { namespace: self.recording.namespace.clone(), object, force: *force };
                 self.command(Command::Request { manager: field_manager.clone(), ask })
             }
-            Op::Replace { .. } => Err("replace cannot be done here".into()),
+            Op::Replace { target, set, field_manager, .. } => self.replace(target, set, field_manager.as_deref()),
             Op::MetricsSet { .. } => Err("metrics_set cannot be done here".into()),
         }
     }

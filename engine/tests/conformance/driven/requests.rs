@@ -19,7 +19,7 @@ pub fn describe(request: &Request) -> String {
         Verb::UpdateStatus(_) => ("update", "/status"),
         Verb::Scale(..) => ("patch", "/scale"),
         Verb::Bind(..) => ("create", "/binding"),
-        Verb::Patch(..) | Verb::Apply(..) => ("patch", ""),
+        Verb::Patch(..) | Verb::Apply(..) | Verb::ServerSideApply(..) => ("patch", ""),
         Verb::Delete(..) => ("delete", ""),
         Verb::Evict(..) => ("create", "/eviction"),
         Verb::Finalize(_) => ("update", "/finalize"),
