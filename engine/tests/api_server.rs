@@ -1,6 +1,6 @@
 //! What the API server refuses and how it patches and deletes, in Kubernetes' own codes and words.
 
-use loopscope_engine::api::{Kind, Name, Object, ObjectKey, Timestamp, Uid};
+use loopscope_engine::api::{Kind, ManagedEntry, Name, Object, ObjectKey, Timestamp, Uid, path_text};
 use loopscope_engine::apiserver::{
     Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
 };

@@ -5,7 +5,7 @@
 mod play;
 
 use loopscope_engine::api::{Kind, ObjectKey};
-use loopscope_engine::view::{self, Fight, FieldRow};
+use loopscope_engine::view::{self, FieldRow, Fight};
 use loopscope_engine::world::{Ask, Command, Outcome, Simulation};
 use play::{apply, n_ready, object, run_for, scale, scenario, target, until, workload, world};
 use serde_json::{Value, json};
@@ -52,9 +52,10 @@ fn each_field_tells_its_owners_and_its_writers() {
     apply(&mut simulation, &workload("Deployment", "web", "app:v1", "replicas: 2"));
     until(&mut simulation, 10_000, |it| n_ready(it) == 2);
     assert_eq!(owners(&simulation, REPLICAS), ["kubectl-client-side-apply"]);
-    assert_eq!(owners(&simulation, ".metadata.annotations.deployment.kubernetes.io/revision"), [
-        "kube-controller-manager (status)"
-    ]);
+    assert_eq!(
+        owners(&simulation, ".metadata.annotations.deployment.kubernetes.io/revision"),
+        ["kube-controller-manager (status)"]
+    );
     assert!(field(&simulation, REPLICAS).writes.is_empty(), "nobody has changed it");
     run_for(&mut simulation, 5_000);
     scale(&mut simulation, Kind::Deployment, "web", 3);

@@ -62,7 +62,9 @@ impl FieldSet {
     /// Whether it has a path or anything below it.
     pub fn reaches(&self, path: &str) -> bool {
         let at = self.0.partition_point(|it| it.as_str() < path);
-        self.0.get(at).is_some_and(|it| it.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(STEP)))
+        self.0
+            .get(at)
+            .is_some_and(|it| it.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(STEP)))
     }
 
     /// The paths of both.

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::deletion::is_released;
 use super::json_patch::json_patch;
-use super::strategic::strategic_patch;
-use super::templates::{Bound, Prepared};
 use super::managers::{Write, updated};
 use super::memo::Memo;
+use super::strategic::strategic_patch;
+use super::templates::{Bound, Prepared};
 use super::{
     Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldLog, Indexes, Objects, PatchType, Reason, Request,
     Verb, WatchLog, admit_pod, apply_defaults, merge_patch, read_managed_fields, select_pods_of_job, validate_create,
@@ -396,7 +396,8 @@ impl ApiServer {
                 merged.pointer("/metadata/resourceVersion") != Some(&Value::String(version.to_string()))
             }
         };
-        let managed = merged.pointer_mut("/metadata").and_then(Value::as_object_mut).and_then(|it| it.remove("managedFields"));
+        let managed =
+            merged.pointer_mut("/metadata").and_then(Value::as_object_mut).and_then(|it| it.remove("managedFields"));
         let managed = managed.map(|it| read_managed_fields(key.kind, &it));
         let mut object = decode(key.kind, merged)?;
         if object.key() != *key {

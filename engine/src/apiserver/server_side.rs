@@ -110,7 +110,8 @@ mod tests {
     fn items_of_others_stay_where_they_are() {
         let live = json!({"spec": {"containers": [{"name": "a", "image": "1"}, {"name": "x"}, {"name": "b"}]}});
         let applied = json!({"spec": {"containers": [{"name": "n"}, {"name": "a", "image": "2"}, {"name": "b"}]}});
-        let wanted = json!({"spec": {"containers": [{"name": "n"}, {"name": "a", "image": "2"}, {"name": "x"}, {"name": "b"}]}});
+        let wanted =
+            json!({"spec": {"containers": [{"name": "n"}, {"name": "a", "image": "2"}, {"name": "x"}, {"name": "b"}]}});
         assert_eq!(merged(Kind::Pod, &live, &applied), wanted);
     }
 

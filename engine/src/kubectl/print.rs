@@ -115,8 +115,7 @@ fn go_template(text: &str) -> Result<Vec<(String, String)>, Failure> {
 /// An object as it is shown: with the field managers where asked for, and with what Go always writes.
 pub fn finished(object: &Object, with_managers: bool) -> Value {
     let mut value = object.to_value();
-    let kept =
-        with_managers.then(|| managed_fields(object)).filter(|it| !it.is_empty());
+    let kept = with_managers.then(|| managed_fields(object)).filter(|it| !it.is_empty());
     if let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut) {
         if let Some(kept) = kept {
             meta.insert("managedFields".into(), Value::Array(kept));

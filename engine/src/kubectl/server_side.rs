@@ -51,9 +51,7 @@ fn send(context: &mut Context<'_>, item: &Item, manager: &'static str) -> Result
     let ask = Ask::ServerSideApply(item.kind(), namespace, item.typed(), force);
     match context.send(manager, ask) {
         Ok(answer) => Ok(answer.object),
-        Err(error) if is_conflict(&error) => {
-            Err(Problem::Plain(["error: ", &error.message, ADVICE].concat()))
-        }
+        Err(error) if is_conflict(&error) => Err(Problem::Plain(["error: ", &error.message, ADVICE].concat())),
         Err(error) => Err(error.into()),
     }
 }
@@ -176,7 +174,16 @@ pub fn refusal(manifest: &Manifest, source: &str, namespace: &Name) -> Option<Pr
     let group = kind.api_version();
     let name = text(&meta, "name");
     let message = [
-        "failed to create typed patch object (", namespace, "/", name, "; ", group, ", Kind=", kind.name(), "): ", &errors,
+        "failed to create typed patch object (",
+        namespace,
+        "/",
+        name,
+        "; ",
+        group,
+        ", Kind=",
+        kind.name(),
+        "): ",
+        &errors,
     ]
     .concat();
     Some(Problem::Plain(["Error from server: ", &message].concat()))

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Fight, FieldOwner, FieldRow, Fighter, Ownership, WriteMark};
+use super::{FieldOwner, FieldRow, Fight, Fighter, Ownership, WriteMark};
 use crate::api::{Kind, Managed, ManagerId, Name, ObjectKey, path_text};
 use crate::apiserver::{Effect, FieldWrite, field_values};
 use crate::client::What;
