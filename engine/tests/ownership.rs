@@ -446,3 +446,25 @@ proptest! {
         }
     }
 }
+
+/// A field that was there before it was applied, and belongs to whom it came from as well, stays when the applier gives
+/// it up; one that nobody else owns goes, with its defaults.
+#[test]
+fn what_somebody_else_owns_stays_when_it_is_given_up() {
+    let mut server = Server::new();
+    let mut value = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": {
+            "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": "app:v1"}]}}}});
+    let made = Object::from_value(Kind::Deployment, value.clone()).expect("a Deployment");
+    server.send("maker", Verb::Create(made)).expect("it is made");
+    value["metadata"]["labels"] = json!({"team": "a"});
+    value["spec"]["template"]["spec"]["containers"][0]["tty"] = json!(true);
+    server.apply("git", Kind::Deployment, &value, false).expect("values are equal");
+    let less = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}});
+    let left = server.apply("git", Kind::Deployment, &less, false).expect("it is given up").object;
+    let left_value = left.to_value();
+    assert_eq!((&left_value["spec"]["replicas"], &left_value["metadata"]["labels"]), (&json!(3), &Value::Null));
+    assert_eq!(left_value["spec"]["template"]["spec"]["containers"][0]["tty"], Value::Null);
+    let owners: Vec<&str> = left.meta().managed.entries().iter().map(|it| it.by.manager).collect();
+    assert_eq!(owners, ["maker"]);
+}

@@ -137,7 +137,7 @@ pub(super) struct Applied {
     pub managed: Managed,
     /// What was applied before and no longer is: paths to give up.
     pub before: FieldSet,
-    /// What appliers own now.
+    /// What anybody owns now.
     pub kept: FieldSet,
 }
 
@@ -156,8 +156,9 @@ pub(super) fn applying(live: &Object, set: FieldSet, write: Write) -> Applied {
             FieldSet::default()
         }
     };
-    let mut kept = FieldSet::default();
-    for entry in entries.iter().filter(|it| it.by.is_apply()) {
+    // Who applies names the object, which is not noted.
+    let mut kept = FieldSet::sorted(vec!["f:metadata\u{1}f:name".into()]);
+    for entry in &entries {
         kept = kept.and(&entry.fields);
     }
     Applied { managed: Managed::new(entries), before, kept }

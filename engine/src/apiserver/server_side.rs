@@ -1,5 +1,5 @@
 //! Server-side apply: what somebody applies is merged into the live object, and what they applied before and no longer
-//! do goes unless another applier owns it (`structured-merge-diff/merge/update.go`, `typed/merge.go`, v1.36).
+//! do goes unless somebody else owns it (`structured-merge-diff/merge/update.go`, `typed/merge.go`, v1.36).
 
 use serde_json::{Map, Value};
 

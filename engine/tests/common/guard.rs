@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use loopscope_engine::api::{Deployment, Kind, Object, Pod, Uid, path_text};
+use loopscope_engine::api::{Deployment, Kind, Object, Pod, Timestamp, Uid, path_text};
 use loopscope_engine::apiserver::{Change, ChangeKind, Objects, owned_fields};
 use loopscope_engine::client::{Author, What};
 use loopscope_engine::controllers::deployment::rolling::{max_surge, max_unavailable};
@@ -184,9 +184,9 @@ fn check_fields(simulation: &Simulation, change: &Change) -> Result<(), TestCase
         }
         let entries = b.managed.entries().iter();
         let mut owners = entries.filter(|it| it.fields.iter().any(|it| path_text(it) == path.as_str()));
-        let now = Some(simulation.wall());
-        let is_taken = owners.any(|it| it.time == now || it.by.subresource == "scale");
-        prop_assert!(is_taken, "{} {path} became {value}, and nobody has taken it", new.key());
+        let now = Timestamp::from_millis(simulation.scenario().epoch_ms + change.at.0 as i64);
+        let is_taken = owners.any(|it| it.time == Some(now) || it.by.subresource == "scale");
+        prop_assert!(is_taken, "{} {path} became {value} at {now}, and nobody has taken it", new.key());
     }
     Ok(())
 }
