@@ -87,7 +87,7 @@ fn asked(ask: &Ask) -> Note {
         .map_or_else(|| ("object".to_owned(), String::new()), |it| (it.kind.name().to_ascii_lowercase(), it.name));
     let text = match ask {
         Ask::Create { .. } => "created {} **{}**",
-        Ask::Apply { .. } => "applied {} **{}**",
+        Ask::Apply { .. } | Ask::ServerSideApply { .. } => "applied {} **{}**",
         Ask::Delete { .. } => "deleted {} **{}**",
         Ask::Evict { .. } => "evicted {} **{}**",
         Ask::Update { .. } | Ask::Scale { .. } | Ask::Patch { .. } => "changed {} **{}**",

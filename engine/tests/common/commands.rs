@@ -120,6 +120,11 @@ fn ask() -> impl Strategy<Value = Ask> {
         (subject_target(), any::<i32>()).prop_map(|(target, replicas)| Ask::Scale { target, replicas }),
         (subject_target(), types, json()).prop_map(|(target, kind, patch)| Ask::Patch { target, kind, patch }),
         (name(), json()).prop_map(|(namespace, object)| Ask::Apply { namespace, object }),
+        (name(), json(), any::<bool>()).prop_map(|(namespace, object, force)| Ask::ServerSideApply {
+            namespace,
+            object,
+            force
+        }),
         (subject_target(), propagation(), grace()).prop_map(|(target, propagation, grace)| Ask::Delete {
             target,
             propagation,

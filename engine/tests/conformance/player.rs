@@ -11,7 +11,7 @@ use loopscope_engine::apiserver::{PatchType, Propagation};
 use loopscope_engine::client::What;
 use loopscope_engine::environment::{Behaviors, Load, Pipeline, Shape};
 use loopscope_engine::sim::{Seq, Time};
-use loopscope_engine::world::{ClientLimit, Command, NodeSetup, Scenario, Simulation, Target as Ours};
+use loopscope_engine::world::{Ask, ClientLimit, Command, NodeSetup, Scenario, Simulation, Target as Ours};
 use serde_json::{Value, json};
 
 use kubelet::images;
@@ -239,6 +239,21 @@ impl<'a> Player<'a> {
         self.command(Command::Apply { manifest: object.to_string() })
     }
 
+    /// A PUT of the object as it is, but for what is set.
+    fn replace(&mut self, target: &Target, set: &Value, manager: Option<&str>) -> Result<(), String> {
+        let ours = self.target(target)?;
+        let mut object = self.object(ours.kind, &ours.name).ok_or("is not there")?.to_value();
+        for (path, item) in set.as_object().into_iter().flatten() {
+            let mut place = &mut object;
+            for part in path.split('.') {
+                place = &mut place[part];
+            }
+            *place = item.clone();
+        }
+        let manager = manager.unwrap_or_default().to_string();
+        self.command(Command::Request { manager, ask: Ask::Update { object } })
+    }
+
     fn step(&mut self, until: u64) -> bool {
         let next = self.later.iter().map(|(at, _)| *at).filter(|at| *at > self.now()).min();
         let end = Time(BEFORE + next.map_or(until, |at| at.min(until)));
@@ -387,8 +402,12 @@ impl<'a> Player<'a> {
                 let is_ready = conditions.iter().any(|it| it["type"] == "Ready" && it["status"] == "True");
                 self.command(if is_ready { Command::MendNode { node } } else { Command::BreakNode { node } })
             }
-            Op::Apply { .. } => Err("apply cannot be done here".into()),
-            Op::Replace { .. } => Err("replace cannot be done here".into()),
+            Op::Apply { manifest, field_manager, force, .. } => {
+                let object = self.recording.manifests.get(*manifest).ok_or("there is no such manifest")?.clone();
+                let ask = Ask::ServerSideApply { namespace: self.recording.namespace.clone(), object, force: *force };
+                self.command(Command::Request { manager: field_manager.clone(), ask })
+            }
+            Op::Replace { target, set, field_manager, .. } => self.replace(target, set, field_manager.as_deref()),
             Op::MetricsSet { cpu_milli } => {
                 self.load = Some(*cpu_milli);
                 self.set_load();

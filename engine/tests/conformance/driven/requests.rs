@@ -20,7 +20,7 @@ pub fn describe(request: &Request) -> String {
         Verb::Scale(..) if request.method().0 == "PUT" => ("update", "/scale"),
         Verb::Scale(..) => ("patch", "/scale"),
         Verb::Bind(..) => ("create", "/binding"),
-        Verb::Patch(..) | Verb::Apply(..) => ("patch", ""),
+        Verb::Patch(..) | Verb::Apply(..) | Verb::ServerSideApply(..) => ("patch", ""),
         Verb::Delete(..) => ("delete", ""),
         Verb::Evict(..) => ("create", "/eviction"),
         Verb::Finalize(_) => ("update", "/finalize"),

@@ -426,7 +426,11 @@ pub fn perform(
     now: Instant,
 ) -> Result<Answer, ApiError> {
     let number = |field: &str| record.and_then(|it| it.get(field)).and_then(Value::as_i64);
-    let is_creation = matches!(request.verb, Verb::Create(_));
+    let is_creation = match &request.verb {
+        Verb::Create(_) => true,
+        Verb::ServerSideApply(..) => api.objects().get(&request.key()).is_none(),
+        _ => false,
+    };
     let is_deletion = matches!(request.verb, Verb::Delete(..) | Verb::Evict(..));
     // The server's own clock decides on which side of a full second a time falls.
     let shown = match () {
