@@ -1,6 +1,6 @@
 //! What the API server refuses and how it patches and deletes, in Kubernetes' own codes and words.
 
-use loopscope_engine::api::{Kind, Name, Object, ObjectKey, Timestamp, Uid};
+use loopscope_engine::api::{Kind, ManagedEntry, Name, Object, ObjectKey, Timestamp, Uid, path_text};
 use loopscope_engine::apiserver::{
     Answer, ApiError, ApiServer, DeleteOptions, Effect, Moment, PatchType, Propagation, Request, Verb,
 };
@@ -375,10 +375,10 @@ fn writes_leave_the_names_of_those_who_made_them() {
     let mut server = Server::new();
     let web = key(Kind::Deployment, "web");
     server.ask(Verb::Scale(web.clone(), 5)).expect("it is scaled");
-    let owners = |path: &str| -> Vec<(&str, &str)> {
-        let path = Name::from(path);
-        let all = server.api.managers().of(&web).filter(|(_, managed)| managed.fields.contains(&path));
-        all.map(|(id, _)| (id.manager, id.subresource)).collect()
+    let managed = &server.api.objects().get(&web).expect("it is there").meta().managed;
+    let owners = |text: &str| -> Vec<(&str, &str)> {
+        let owns = |it: &&ManagedEntry| it.fields.iter().any(|path| path_text(path) == text);
+        managed.entries().iter().filter(owns).map(|it| (it.by.manager, it.by.subresource)).collect()
     };
     assert_eq!(owners(".spec.replicas"), [("test", "scale")]);
     assert_eq!(owners(".spec.template.spec.containers[name=\"app\"].image"), [("test", "")]);

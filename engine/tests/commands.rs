@@ -10,7 +10,7 @@ mod play;
 use commands::{any_command, text};
 use loopscope_engine::api::{Kind, Labels};
 use loopscope_engine::apiserver::PatchType;
-use loopscope_engine::environment::Behavior;
+use loopscope_engine::environment::{Behavior, Load, Shape};
 use loopscope_engine::sim::Time;
 use loopscope_engine::view;
 use loopscope_engine::world::{
@@ -91,6 +91,36 @@ fn commands_are_written_in_the_words_of_kubectl() {
             Command::SetBehavior { subject: Subject::Image("app:v2".into()), behavior: exit },
             "image app:v2 behave --ready-after=never --exit=1@3s",
         ),
+        (
+            Command::SetLoad {
+                target: target(Kind::Service, "web"),
+                load: Load { shape: Shape::Steady { amount: 50_000 }, cost_micro: 20_000, capacity: Some(30_500) },
+            },
+            "load service/web --steady=50 --cost=20m --capacity=30500m",
+        ),
+        (
+            Command::SetLoad {
+                target: shop(Kind::Deployment, "web"),
+                load: Load {
+                    shape: Shape::Wave { low: 100, high: 2_000, period_ms: 120_000 },
+                    cost_micro: 0,
+                    capacity: None,
+                },
+            },
+            "load deployment/web --wave=100m..2 --period=120s -n shop",
+        ),
+        (
+            Command::SetLoad {
+                target: target(Kind::Service, "web"),
+                load: Load {
+                    shape: Shape::Drawn { points: vec![(0, 10_000), (30_000, 80_000), (60_500, 0)] },
+                    cost_micro: 0,
+                    capacity: None,
+                },
+            },
+            "load service/web --curve=0ms:10,30s:80,60500ms:0",
+        ),
+        (Command::StopLoad { target: target(Kind::Service, "web") }, "load service/web stop"),
         (Command::SetReady { namespace: "default".into(), pod: "web-1".into(), ready: false }, "pod web-1 unready"),
         (
             Command::CrashContainer { namespace: "shop".into(), pod: "web-1".into(), container: "app".into(), code: 1 },
@@ -126,6 +156,10 @@ fn a_person_may_write_as_with_kubectl() {
         ("kubectl delete pod/x -n", "flag needs an argument: -n"),
         ("kubectl get pods", "unknown command \"kubectl get pods\""),
         ("kubectl apply -f - <<'EOF'\nkind: Pod\n", "the here-document does not end: no line \"EOF\""),
+        ("load service/web", "one of --steady, --ramp, --wave and --curve is required"),
+        ("load service/web --ramp=1..5", "--over is required"),
+        ("load service/web --steady=-1", "\"-1\" is no amount such as 50 or 200m"),
+        ("load service/web --curve=5:1", "\"5\" is no time such as 3s or 1500ms"),
         ("image app:v1 behave --exit=1", "--exit=1: an @ is missing"),
         ("image app:v1 behave --pull=3", "\"3\" is no time such as 3s or 1500ms"),
         ("node stop 'node-1", "a quote is not closed"),

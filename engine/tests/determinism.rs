@@ -53,6 +53,11 @@ fn every_controller_acts_in_its_journal() {
         ("statefulset", "StatefulSet", &["SuccessfulCreate", "SuccessfulDelete"]),
         ("daemonset", "DaemonSet", &["SuccessfulCreate", "SuccessfulDelete"]),
         ("processes", "Deployment", &["ScalingReplicaSet"]),
+        (
+            "autoscaler",
+            "Horizontal pod autoscaler",
+            &["SuccessfulRescale", "FailedGetScale", "FailedGetResourceMetric"],
+        ),
     ] {
         let simulation = script::end_of(journal);
         let acts = simulation.trace().events().filter(|event| match &event.what {

@@ -67,12 +67,15 @@ metadata:
     fieldsType: FieldsV1
     fieldsV1:
       f:data:
+        .: {}
         f:app.conf: {}
         f:mode: {}
       f:metadata:
         f:annotations:
+          .: {}
           f:kubectl.kubernetes.io/last-applied-configuration: {}
         f:labels:
+          .: {}
           f:app.kubernetes.io/name: {}
     manager: kubectl-client-side-apply
     operation: Update
@@ -89,7 +92,7 @@ fn items_of_lists_and_subresources_are_in_managed_fields() {
     scale(&mut simulation, Kind::Deployment, "web", 3);
     let yaml = yaml_of(&simulation, Kind::Deployment, "web", true);
     for line in [
-        "              k:{\"name\":\"app\"}:\n                f:image: {}\n",
+        "              k:{\"name\":\"app\"}:\n                .: {}\n                f:image: {}\n",
         "      f:spec:\n        f:replicas: {}\n    manager: kubectl\n    operation: Update\n    subresource: scale\n",
     ] {
         assert!(yaml.contains(line), "{line} is not in\n{yaml}");

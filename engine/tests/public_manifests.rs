@@ -95,7 +95,7 @@ fn what_is_not_simulated_is_listed() {
             .filter(|it| it.severity == Severity::NotSimulated)
             .map(|it| it.message.as_str())
             .collect();
-        for kind in ["HorizontalPodAutoscaler", "ServiceAccount", "Ingress"] {
+        for kind in ["ServiceAccount", "Ingress"] {
             let holds = text.lines().any(|line| line.trim_end() == format!("kind: {kind}"));
             assert_eq!(
                 holds,

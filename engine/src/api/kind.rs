@@ -67,7 +67,7 @@ kinds! {
     Service "v1" "services" ["svc"] namespaced Simulated;
     Endpoints "v1" "endpoints" ["ep"] namespaced StoredOnly;
     EndpointSlice "discovery.k8s.io/v1" "endpointslices" [] namespaced Simulated;
-    HorizontalPodAutoscaler "autoscaling/v2" "horizontalpodautoscalers" ["hpa"] namespaced StoredOnly;
+    HorizontalPodAutoscaler "autoscaling/v2" "horizontalpodautoscalers" ["hpa"] namespaced Simulated;
     PodDisruptionBudget "policy/v1" "poddisruptionbudgets" ["pdb"] namespaced Simulated;
     ConfigMap "v1" "configmaps" ["cm"] namespaced StoredOnly;
     Secret "v1" "secrets" [] namespaced StoredOnly;

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde::{Serialize, Serializer};
 
-use super::{Extra, Kind, Labels, Text, Timestamp, record};
+use super::{Extra, Kind, Labels, Managed, Text, Timestamp, record};
 use crate::sim::Key;
 
 /// A shared piece of text: names are copied often and changed never. `Arc`, since views carry names into the page.
@@ -183,6 +183,8 @@ pub struct ObjectMeta {
     pub generate_name: Name,
     pub generation: i64,
     pub labels: Labels,
+    /// Who owns which field, which the API writes as `managedFields` for those who ask for it.
+    pub managed: Managed,
     pub name: Name,
     pub namespace: Name,
     pub owner_references: Vec<OwnerReference>,

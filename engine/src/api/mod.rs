@@ -5,12 +5,14 @@
 //! map and written back unchanged, so that nothing a person wrote is lost.
 
 mod affinity;
+mod autoscaling;
 mod batch;
 mod codec;
 mod condition;
 mod generic;
 mod int_or_percent;
 mod kind;
+mod managed;
 mod meta;
 mod node;
 mod object;
@@ -23,6 +25,7 @@ mod time;
 mod workload;
 
 pub use affinity::*;
+pub use autoscaling::*;
 pub use batch::*;
 pub(crate) use codec::record;
 pub use codec::{DecodeError, Field, Record, Visitor, fields, read_value, write_value};
@@ -30,6 +33,7 @@ pub use condition::*;
 pub use generic::*;
 pub use int_or_percent::*;
 pub use kind::*;
+pub use managed::*;
 pub use meta::*;
 pub use node::*;
 pub use object::*;

@@ -7,9 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Condition, DaemonSet, DecodeError, Deployment, EndpointSlice, Field, Generic, Job, Kind, Lease, Name, Namespace,
-    Node, ObjectMeta, Pod, PodDisruptionBudget, PriorityClass, ReplicaSet, ResourceQuota, Service, StatefulSet,
-    read_value, write_value,
+    Condition, DaemonSet, DecodeError, Deployment, EndpointSlice, Field, Generic, HorizontalPodAutoscaler, Job, Kind,
+    Lease, Name, Namespace, Node, ObjectMeta, Pod, PodDisruptionBudget, PriorityClass, ReplicaSet, ResourceQuota,
+    Service, StatefulSet, read_value, write_value,
 };
 use crate::sim::Key;
 
@@ -128,6 +128,7 @@ pub enum Object {
     PodDisruptionBudget(Rc<PodDisruptionBudget>),
     ResourceQuota(Rc<ResourceQuota>),
     PriorityClass(Rc<PriorityClass>),
+    HorizontalPodAutoscaler(Rc<HorizontalPodAutoscaler>),
     Generic(Kind, Rc<Generic>),
 }
 
@@ -148,6 +149,7 @@ macro_rules! each {
             Object::PodDisruptionBudget($it) => $body,
             Object::ResourceQuota($it) => $body,
             Object::PriorityClass($it) => $body,
+            Object::HorizontalPodAutoscaler($it) => $body,
             Object::Generic(_, $it) => $body,
         }
     };
@@ -170,6 +172,7 @@ impl Object {
             Object::PodDisruptionBudget(_) => Kind::PodDisruptionBudget,
             Object::ResourceQuota(_) => Kind::ResourceQuota,
             Object::PriorityClass(_) => Kind::PriorityClass,
+            Object::HorizontalPodAutoscaler(_) => Kind::HorizontalPodAutoscaler,
             Object::Generic(kind, _) => *kind,
         }
     }
@@ -198,6 +201,7 @@ impl Object {
             Object::Node(it) => &it.status.conditions,
             Object::Namespace(it) => &it.status.conditions,
             Object::PodDisruptionBudget(it) => &it.status.conditions,
+            Object::HorizontalPodAutoscaler(it) => &it.status.conditions,
             _ => &[],
         }
     }
@@ -236,6 +240,7 @@ impl Object {
             Kind::PodDisruptionBudget => Object::PodDisruptionBudget(decode(value)?),
             Kind::ResourceQuota => Object::ResourceQuota(decode(value)?),
             Kind::PriorityClass => Object::PriorityClass(decode(value)?),
+            Kind::HorizontalPodAutoscaler => Object::HorizontalPodAutoscaler(decode(value)?),
             _ => Object::Generic(kind, decode(value)?),
         })
     }
@@ -266,6 +271,7 @@ accessors! {
     as_pod_disruption_budget PodDisruptionBudget;
     as_resource_quota ResourceQuota;
     as_priority_class PriorityClass;
+    as_autoscaler HorizontalPodAutoscaler;
 }
 
 fn decode<T: Field + Default>(value: Value) -> Result<Rc<T>, DecodeError> {

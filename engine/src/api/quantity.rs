@@ -42,6 +42,10 @@ impl Quantity {
         Self { nano: i128::from(milli) * (NANO / 1000), format: QuantityFormat::DecimalSi }
     }
 
+    pub fn from_micro(micro: i64) -> Self {
+        Self { nano: i128::from(micro) * 1_000, format: QuantityFormat::DecimalSi }
+    }
+
     pub fn from_bytes(bytes: i64) -> Self {
         Self { nano: i128::from(bytes) * NANO, format: QuantityFormat::BinarySi }
     }
@@ -55,6 +59,11 @@ impl Quantity {
     /// Thousandths of the unit, rounded up.
     pub fn milli(self) -> i64 {
         (-((-self.nano).div_euclid(NANO / 1000))).clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    }
+
+    /// Millionths of the unit, rounded up.
+    pub fn micro(self) -> i64 {
+        (-((-self.nano).div_euclid(1_000))).clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 
     /// Whole units, rounded up.

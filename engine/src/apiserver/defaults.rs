@@ -28,6 +28,7 @@ pub fn apply_defaults(object: &mut Object) {
         Object::StatefulSet(set) => super::default_stateful_set(Rc::make_mut(set)),
         Object::DaemonSet(set) => super::default_daemon_set(Rc::make_mut(set)),
         Object::Job(job) => super::default_job(Rc::make_mut(job)),
+        Object::HorizontalPodAutoscaler(it) => super::default_autoscaler(Rc::make_mut(it)),
         _ => {}
     }
 }

@@ -9,7 +9,11 @@ static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
 /// The one copy of a manager's name.
 pub fn manager_name(name: &str) -> &'static str {
-    const KNOWN: [&str; 15] = [
+    const KNOWN: [&str; 21] = [
+        "ancient-changes",
+        "before-first-apply",
+        "kube-controller-manager",
+        "kube-scheduler",
         "kubectl",
         "kubectl-annotate",
         "kubectl-autoscale",
@@ -20,11 +24,13 @@ pub fn manager_name(name: &str) -> &'static str {
         "kubectl-edit",
         "kubectl-expose",
         "kubectl-label",
+        "kubectl-last-applied",
         "kubectl-patch",
         "kubectl-rollout",
         "kubectl-run",
         "kubectl-set",
         "kubectl-taint",
+        "kubelet",
     ];
     if let Some(known) = KNOWN.iter().find(|known| **known == name) {
         return known;

@@ -55,6 +55,8 @@ pub enum Verb {
     Patch(ObjectKey, PatchType, Value),
     /// What `kubectl apply` does: creates the object or merges what changed since the last apply.
     Apply(Kind, Name, Value),
+    /// Server-side apply (`application/apply-patch+yaml`); `true` forces conflicts.
+    ServerSideApply(Kind, Name, Value, bool),
     Delete(ObjectKey, DeleteOptions),
     /// The `eviction` subresource: deletes a pod unless a disruption budget forbids it.
     Evict(ObjectKey, DeleteOptions),
@@ -87,7 +89,7 @@ impl Request {
             | Verb::Delete(key, _)
             | Verb::Evict(key, _)
             | Verb::Finalize(key) => key.clone(),
-            Verb::Apply(kind, namespace, value) => {
+            Verb::Apply(kind, namespace, value) | Verb::ServerSideApply(kind, namespace, value, _) => {
                 let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
                 ObjectKey::new(*kind, namespace.clone(), name)
             }
@@ -100,9 +102,11 @@ impl Request {
             Verb::Create(_) => ("POST", ""),
             Verb::Update(_) => ("PUT", ""),
             Verb::UpdateStatus(_) => ("PUT", "status"),
+            // kubectl patches the subresource, the autoscaler's controller updates it.
+            Verb::Scale(..) if self.manager == "kube-controller-manager" => ("PUT", "scale"),
             Verb::Scale(..) => ("PATCH", "scale"),
             Verb::Bind(..) => ("POST", "binding"),
-            Verb::Patch(..) | Verb::Apply(..) => ("PATCH", ""),
+            Verb::Patch(..) | Verb::Apply(..) | Verb::ServerSideApply(..) => ("PATCH", ""),
             Verb::Delete(..) => ("DELETE", ""),
             Verb::Evict(..) => ("POST", "eviction"),
             Verb::Finalize(..) => ("PUT", "finalize"),

@@ -2,14 +2,20 @@
 
 use serde_json::Value;
 
-use super::{ApiServer, Change, ChangeKind, LAST_APPLIED};
+use super::{ApiServer, Change, ChangeKind, LAST_APPLIED, read_managed_fields};
 use crate::api::{Name, Object};
 use crate::sim::{Seq, Time};
 
 impl ApiServer {
     /// Puts an object in place as it is, as from a backup of the store, or takes it away where `is_gone`. Watchers hear of
     /// it.
-    pub fn restore(&mut self, object: Object, is_gone: bool, now: Time) {
+    pub fn restore(&mut self, mut object: Object, is_gone: bool, now: Time) {
+        let meta = object.meta();
+        if let Some(managed) = meta.extra.get("managedFields").map(|it| read_managed_fields(object.kind(), it)) {
+            let meta = object.meta_mut();
+            meta.extra.remove("managedFields");
+            meta.managed = managed;
+        }
         let key = object.key();
         self.version += 1;
         let old = if is_gone { self.objects.remove(&key) } else { self.objects.put(key.clone(), object.clone()) };

@@ -4,14 +4,16 @@ use serde_json::Value;
 
 use super::deletion::is_released;
 use super::json_patch::json_patch;
+use super::managers::{Write, updated};
+use super::memo::Memo;
 use super::strategic::strategic_patch;
 use super::templates::{Bound, Prepared};
 use super::{
-    Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldManagers, Indexes, ManagerId, Objects, PatchType,
-    Reason, Request, Verb, WatchLog, admit_pod, apply_defaults, configuration, merge_patch, select_pods_of_job,
-    three_way, validate_create, validate_meta, validate_update,
+    Answer, ApiError, Change, ChangeKind, Effect, EventLog, FieldLog, Indexes, Objects, PatchType, Reason, Request,
+    Verb, WatchLog, admit_pod, apply_defaults, merge_patch, read_managed_fields, select_pods_of_job, validate_create,
+    validate_meta, validate_update,
 };
-use crate::api::{Condition, Kind, Name, Object, ObjectKey, Pod, Timestamp, Uid, set_condition};
+use crate::api::{Condition, Kind, Managed, ManagerId, Name, Object, ObjectKey, Pod, Timestamp, Uid, set_condition};
 use crate::sim::{Millis, Random, Seq, Time};
 
 /// Labels of a node that its pods take over.
@@ -47,7 +49,8 @@ pub struct ApiServer {
     pub(super) objects: Objects,
     pub(super) version: u64,
     log: WatchLog,
-    managers: FieldManagers,
+    pub(super) writes: FieldLog,
+    pub(super) memo: Memo,
     pub events: EventLog,
     pub(super) prepared: Option<Prepared>,
     bound: Bound,
@@ -77,9 +80,9 @@ impl ApiServer {
         self.log.get(version)
     }
 
-    /// Who set which field of an object last.
-    pub fn managers(&self) -> &FieldManagers {
-        &self.managers
+    /// Which fields changed hands of late.
+    pub fn writes(&self) -> &FieldLog {
+        &self.writes
     }
 
     /// Carries out a request, or refuses it whole.
@@ -91,11 +94,16 @@ impl ApiServer {
         match &request.verb {
             Verb::Create(object) => self.create(object.clone(), by, moment),
             Verb::Update(object) => self.update(object.clone(), by, moment),
-            Verb::UpdateStatus(object) => self.update_status(object.clone(), moment),
+            Verb::UpdateStatus(object) => {
+                self.update_status(object.clone(), ManagerId { subresource: "status", ..by }, moment)
+            }
             Verb::Scale(key, replicas) => self.scale(key, *replicas, ManagerId { subresource: "scale", ..by }, moment),
             Verb::Bind(key, node) => self.bind(key, node, moment),
             Verb::Patch(key, kind, patch) => self.patch(key, *kind, patch, by, moment),
             Verb::Apply(kind, namespace, value) => self.apply(*kind, namespace, value, by, moment),
+            Verb::ServerSideApply(kind, namespace, value, force) => {
+                self.server_side_apply(*kind, namespace, value, *force, request.manager, moment)
+            }
             Verb::Delete(key, options) => self.delete(key, *options, moment),
             Verb::Evict(key, options) => self.evict(key, *options, moment),
             Verb::Finalize(key) => self.finalize(key, moment),
@@ -106,7 +114,12 @@ impl ApiServer {
         self.objects.get(key).ok_or_else(|| ApiError::not_found(key))
     }
 
-    fn create(&mut self, mut object: Object, by: ManagerId, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
+    pub(super) fn create(
+        &mut self,
+        mut object: Object,
+        by: ManagerId,
+        moment: &mut Moment<'_>,
+    ) -> Result<Answer, ApiError> {
         if object.meta().name.is_empty() && !object.meta().generate_name.is_empty() {
             let suffix: String = (0..5)
                 .map(|_| char::from(NAME_LETTERS[moment.random.below("names", NAME_LETTERS.len() as u64) as usize]))
@@ -117,6 +130,8 @@ impl ApiServer {
         let key = object.key();
         self.admit_namespace(&key)?;
         drop_status(&mut object);
+        let write = Write { by, api_version: key.kind.api_version(), now: moment.wall };
+        let of_pod = object.as_pod().map(Rc::clone);
         self.prepare(&key, &mut object)?;
         self.admit_size(&object)?;
         if let Some(known) = self.objects.get(&key) {
@@ -136,13 +151,16 @@ impl ApiServer {
         meta.creation_timestamp = Some(moment.wall);
         meta.deletion_timestamp = None;
         meta.generation = i64::from(has_generation(key.kind));
+        number_template(&mut object, None);
+        if !by.is_apply() {
+            let managed = self.managers_of_new(&object, of_pod.as_deref(), write);
+            object.meta_mut().managed = managed;
+        }
         if let Object::Job(job) = &mut object {
             select_pods_of_job(Rc::make_mut(job));
         }
-        number_template(&mut object, None);
         first_status(&mut object);
         let object = self.write_at(key, ChangeKind::Added, object, moment);
-        self.managers.wrote(by, None, &object, moment.wall);
         Ok(Answer { object, outcome: Effect::Created })
     }
 
@@ -199,14 +217,41 @@ impl ApiServer {
         ApiError::invalid(object.kind(), &object.meta().name, vec![field])
     }
 
-    fn update(&mut self, object: Object, by: ManagerId, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
+    pub(super) fn update(
+        &mut self,
+        object: Object,
+        by: ManagerId,
+        moment: &mut Moment<'_>,
+    ) -> Result<Answer, ApiError> {
+        self.update_from(object, None, by, moment)
+    }
+
+    /// As [`ApiServer::update`], where a patch may have changed the managers themselves.
+    fn update_from(
+        &mut self,
+        object: Object,
+        managed: Option<Managed>,
+        by: ManagerId,
+        moment: &mut Moment<'_>,
+    ) -> Result<Answer, ApiError> {
         let key = object.key();
-        let old = self.live(&key)?.clone();
-        let object = self.updated(&key, object, &old)?;
-        if object == old {
+        let mut old = self.live(&key)?.clone();
+        let mut object = self.updated(&key, object, &old)?;
+        let known = managed.unwrap_or_else(|| old.meta().managed.clone());
+        let is_same = object == old;
+        if is_same && known.is_as(&old.meta().managed) {
             return Ok(Answer { object: old, outcome: Effect::Unchanged });
         }
-        self.managers.wrote(by, Some(&old), &object, moment.wall);
+        object.meta_mut().managed = if is_same {
+            known
+        } else {
+            if !known.is_same(&old.meta().managed) {
+                old.meta_mut().managed = known;
+            }
+            let write = Write { by, api_version: key.kind.api_version(), now: moment.wall };
+            self.note_fields(&old, &object, by, moment);
+            updated(Some(&old), &object, write, &mut self.memo)
+        };
         self.finish_write(object, moment)
     }
 
@@ -235,7 +280,7 @@ impl ApiServer {
         Ok(Answer { object, outcome: Effect::Configured })
     }
 
-    fn update_status(&mut self, object: Object, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
+    fn update_status(&mut self, object: Object, by: ManagerId, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
         let key = object.key();
         let (key, old) = self.objects.entry(&key).ok_or_else(|| ApiError::not_found(&key))?;
         let (key, old) = (key.clone(), old.clone());
@@ -262,7 +307,10 @@ impl ApiServer {
                 (new != old).then_some(new)
             }
         };
-        let Some(new) = new else { return Ok(Answer { object: old, outcome: Effect::Unchanged }) };
+        let Some(mut new) = new else { return Ok(Answer { object: old, outcome: Effect::Unchanged }) };
+        let write = Write { by, api_version: key.kind.api_version(), now: moment.wall };
+        let managed = updated(Some(&old), &new, write, &mut self.memo);
+        new.meta_mut().managed = managed;
         let object = self.write_at(key, ChangeKind::Modified, new, moment);
         Ok(Answer { object, outcome: Effect::Configured })
     }
@@ -343,10 +391,14 @@ impl ApiServer {
             }
             PatchType::Json => {
                 let version = live.meta().resource_version;
+                show_managers(live, &mut merged);
                 json_patch(&mut merged, patch)?;
                 merged.pointer("/metadata/resourceVersion") != Some(&Value::String(version.to_string()))
             }
         };
+        let managed =
+            merged.pointer_mut("/metadata").and_then(Value::as_object_mut).and_then(|it| it.remove("managedFields"));
+        let managed = managed.map(|it| read_managed_fields(key.kind, &it));
         let mut object = decode(key.kind, merged)?;
         if object.key() != *key {
             let message = format!(
@@ -360,47 +412,7 @@ impl ApiServer {
         if !names_version {
             object.meta_mut().resource_version = 0;
         }
-        self.update(object, by, moment)
-    }
-
-    fn apply(
-        &mut self,
-        kind: Kind,
-        namespace: &Name,
-        value: &Value,
-        by: ManagerId,
-        moment: &mut Moment<'_>,
-    ) -> Result<Answer, ApiError> {
-        match self.applied(kind, namespace, value)? {
-            (object, true) => self.update(object, by, moment),
-            (object, false) => self.create(object, by, moment),
-        }
-    }
-
-    /// The object that `kubectl apply` sends, and whether it is there already.
-    pub(super) fn applied(&self, kind: Kind, namespace: &Name, value: &Value) -> Result<(Object, bool), ApiError> {
-        let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-        let key = ObjectKey::new(kind, namespace.clone(), name);
-        let new = configuration(value, namespace);
-        let applied = format!("{new}\n");
-        let Some(live) = self.objects.get(&key) else {
-            let mut object = decode(kind, new)?;
-            object.meta_mut().namespace = namespace.clone();
-            object.meta_mut().annotations.insert(LAST_APPLIED.into(), applied);
-            return Ok((object, false));
-        };
-        let last = live.meta().annotations.get(LAST_APPLIED);
-        let last = last.and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let merged = three_way(last.as_ref(), &live.to_value(), &new);
-        let mut object = decode(kind, merged)?;
-        keep_uid(&object, live)?;
-        let meta = object.meta_mut();
-        meta.namespace = namespace.clone();
-        if value.pointer("/metadata/resourceVersion").is_none() {
-            meta.resource_version = 0;
-        }
-        meta.annotations.insert(LAST_APPLIED.into(), applied);
-        Ok((object, true))
+        self.update_from(object, managed, by, moment)
     }
 
     pub(super) fn write(&mut self, kind: ChangeKind, object: Object, moment: &Moment<'_>) -> Object {
@@ -423,7 +435,6 @@ impl ApiServer {
         let key = object.key();
         self.forget_prepared(key.kind);
         let old = self.objects.remove(&key);
-        self.managers.forget(&key);
         object.meta_mut().resource_version = self.version;
         let change = Change {
             version: self.version,
@@ -444,7 +455,7 @@ impl ApiServer {
     }
 }
 
-fn decode(kind: Kind, value: Value) -> Result<Object, ApiError> {
+pub(super) fn decode(kind: Kind, value: Value) -> Result<Object, ApiError> {
     Object::from_value(kind, value).map_err(|error| {
         let message = format!(
             "{} in version \"{}\" cannot be handled as a {}: {}: {}",
@@ -473,6 +484,7 @@ fn keep_status(object: &mut Object, from: &Object) {
         Rc::make_mut(it).status = old.status.clone();
     }, [
         Deployment ReplicaSet Pod Node StatefulSet DaemonSet Job PodDisruptionBudget ResourceQuota Namespace
+        HorizontalPodAutoscaler
     ]);
 }
 
@@ -486,7 +498,8 @@ pub(super) fn drop_status(object: &mut Object) {
             }
         };
     }
-    drop!(Deployment ReplicaSet Pod StatefulSet DaemonSet Job PodDisruptionBudget ResourceQuota Namespace);
+    drop!(Deployment ReplicaSet Pod StatefulSet DaemonSet Job PodDisruptionBudget ResourceQuota Namespace
+        HorizontalPodAutoscaler);
 }
 
 /// What the API server itself says of an object that it has just stored.
@@ -529,7 +542,7 @@ fn has_generation(kind: Kind) -> bool {
 }
 
 /// A patch may name the UID of the object that it is for, and no other.
-fn keep_uid(given: &Object, live: &Object) -> Result<(), ApiError> {
+pub(super) fn keep_uid(given: &Object, live: &Object) -> Result<(), ApiError> {
     let (uid, kind) = (given.meta().uid, given.kind());
     if uid == Uid::default() || uid == live.meta().uid {
         return Ok(());
@@ -565,6 +578,14 @@ fn keep_system_fields(object: &mut Object, old: &Object) {
     meta.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
     meta.generation = old.generation;
     meta.resource_version = old.resource_version;
+    meta.managed = old.managed.clone();
+}
+
+/// A JSON patch sees the managers of an object as a field of it.
+fn show_managers(live: &Object, value: &mut Value) {
+    if let Some(meta) = value.pointer_mut("/metadata").and_then(Value::as_object_mut) {
+        meta.insert("managedFields".into(), Value::Array(super::managed_fields(live)));
+    }
 }
 
 fn spec_differs(object: &Object, old: &Object) -> bool {

@@ -1,4 +1,4 @@
-use super::{Expectations, Facts, NodeRuntime, RuntimeCall, WorkQueue};
+use super::{Expectations, Facts, Metrics, NodeRuntime, RuntimeCall, WorkQueue};
 use crate::api::{Object, ObjectKey, Timestamp};
 use crate::apiserver::{Answer, ApiError, Change, EventDraft, Objects, Request};
 use crate::sim::{Millis, Slots, Time};
@@ -16,6 +16,8 @@ pub struct Context<'a> {
     /// Whether a controller waits until its cache shows its own writes ([`Expectations`]).
     pub expects: bool,
     pub runtime: Option<&'a NodeRuntime>,
+    /// The metrics API, where there is one.
+    pub metrics: Option<&'a dyn Metrics>,
 }
 
 /// One thing a controller does to the world.

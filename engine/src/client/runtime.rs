@@ -126,6 +126,8 @@ pub struct ContainerRecord {
     /// The kubelet ended the last run in order to start anew.
     pub was_killed: bool,
     pub answers: Answers,
+    /// It was told to stop, and takes no new requests from here on.
+    pub deaf_from: Option<Time>,
     /// Counts what the machine planned for it: an end that was planned earlier no longer comes.
     pub plan: u32,
     /// How the run before the present one ended.
@@ -145,6 +147,7 @@ impl ContainerRecord {
             back_off: None,
             was_killed: false,
             answers: Answers::default(),
+            deaf_from: None,
             plan: 0,
             last_exit: None,
         }

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use super::Recorder;
 use crate::api::{Name, ObjectKey, Uid};
 use crate::apiserver::{Answer, Change, EventDraft, Objects};
-use crate::client::{Action, Context, Expectations, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup};
+use crate::client::{
+    Action, Context, Expectations, Facts, Next, Outcome, Reconciler, Step, Stepped, Wakeup, WorkQueue,
+};
 use crate::sim::{Millis, Time};
 
 /// What a request is for, so that its answer can be told.
@@ -109,6 +111,11 @@ pub trait Scripted: Clone + 'static {
 
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
         None
+    }
+
+    /// Base and cap of the back-off after failures.
+    fn backoff(&self) -> (Millis, Millis) {
+        WorkQueue::BACKOFF
     }
 }
 
@@ -214,6 +221,10 @@ impl<T: Scripted> Reconciler for Scripts<T> {
 
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
         self.0.tick()
+    }
+
+    fn backoff(&self, _key: &ObjectKey) -> (Millis, Millis) {
+        self.0.backoff()
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {

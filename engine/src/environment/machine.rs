@@ -264,6 +264,7 @@ fn start(container: &mut ContainerRecord, until: Time) {
         container.restarts += 1;
     }
     container.was_killed = false;
+    container.deaf_from = None;
     container.pull = Pull::NotAsked;
     container.phase = ContainerPhase::Starting { until };
 }
@@ -312,6 +313,7 @@ fn terminate(
     let ContainerPhase::Running { since } = container.phase else {
         if matches!(container.phase, ContainerPhase::Waiting | ContainerPhase::Starting { .. }) {
             container.phase = ContainerPhase::Exited(Exit { code: 137, since: now, at: now, is_oom: false });
+            container.deaf_from = Some(now);
         }
         return None;
     };
@@ -326,6 +328,7 @@ fn terminate(
     let heeds = !behavior.ignores_term && behavior.stop_ms <= left;
     let (takes, code) = if heeds { (behavior.stop_ms, 0) } else { (left, 137) };
     let until = now + Millis(hook + takes);
+    container.deaf_from = (!behavior.ignores_term).then(|| now + Millis(hook));
     container.phase = ContainerPhase::Stopping { since, until };
     let (plan, container) = (container.plan, container.name.clone());
     Some((until, Occurrence::Ended { pod, container, code, plan, is_oom: false }))

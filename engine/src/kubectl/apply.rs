@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::files::Item;
 use super::print::{self, Format, finished, list_of};
 use super::resources::Wants;
-use super::{Context, Done, Failure, Problem, apply_patch, json, reference};
+use super::{Context, Done, Failure, Problem, apply_patch, json, reference, server_side};
 use crate::api::Object;
 use crate::apiserver::{Effect, LAST_APPLIED, Verb as Ask, warnings};
 use crate::manifest::to_yaml;
@@ -48,7 +48,7 @@ pub fn apply(context: &mut Context<'_>) -> Result<Done, Failure> {
                 context.out.err(&["Warning: ", warning, "\n"].concat());
             }
         }
-        let result = if by_server { by_server_side(context, item) } else { one(context, item) };
+        let result = if by_server { server_side::apply(context, item) } else { one(context, item) };
         match result {
             Ok((object, word)) => {
                 let suffix = context.dry.suffix();
@@ -63,7 +63,7 @@ pub fn apply(context: &mut Context<'_>) -> Result<Done, Failure> {
     }
     if !done.is_empty() {
         let with_managers = context.args.is("show-managed-fields");
-        let mut values: Vec<Value> = done.iter().map(|it| finished(context.cluster, it, with_managers)).collect();
+        let mut values: Vec<Value> = done.iter().map(|it| finished(it, with_managers)).collect();
         let value = if values.len() == 1 && items.len() == 1 { values.remove(0) } else { list_of(values) };
         let text = format.print(&value, true)?;
         context.out(&text);
@@ -85,11 +85,7 @@ fn one(context: &mut Context<'_>, item: &Item) -> Result<(Object, &'static str),
     let verb = if live.is_some() { "patching" } else { "creating" };
     let during = ["error when ", verb, " \"", &item.source, "\""].concat();
     let manager = context.manager("kubectl-client-side-apply");
-    let mut value = item.value.clone();
-    if let Some(map) = value.as_object_mut() {
-        map.insert("apiVersion".into(), item.kind().api_version().into());
-        map.insert("kind".into(), item.kind().name().into());
-    }
+    let value = item.typed();
     let is_new = live.is_none();
     if is_new && context.dry == super::Dry::Client {
         return Ok((item.object.clone(), "created"));
@@ -116,11 +112,6 @@ fn one(context: &mut Context<'_>, item: &Item) -> Result<(Object, &'static str),
             Err(Problem::Api { error, during })
         }
     }
-}
-
-fn by_server_side(_: &mut Context<'_>, item: &Item) -> Result<(Object, &'static str), Problem> {
-    let name = reference(&item.object.key());
-    Err(Problem::Plain(["error: server-side apply of ", &name, " is not simulated. Leave --server-side out"].concat()))
 }
 
 pub fn view_last_applied(context: &mut Context<'_>) -> Result<Done, Failure> {

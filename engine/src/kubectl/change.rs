@@ -63,7 +63,7 @@ impl Context<'_> {
         match result {
             Ok(object) => {
                 let done = [done, self.dry.suffix()].concat();
-                let text = print::changed(self.cluster, &self.args, &object, &done)?;
+                let text = print::changed(&self.args, &object, &done)?;
                 self.out(&text);
             }
             Err(problem) => self.problems.push(problem),

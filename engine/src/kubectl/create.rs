@@ -55,7 +55,7 @@ pub fn make(
     let manager = context.manager(manager);
     match context.send(manager, Ask::Create(object)) {
         Ok(answer) => {
-            let text = print::changed(context.cluster, &context.args, &answer.object, &done)?;
+            let text = print::changed(&context.args, &answer.object, &done)?;
             context.out(&text);
             Ok(())
         }
@@ -324,7 +324,7 @@ pub fn create(context: &mut Context<'_>) -> Result<Done, Failure> {
         };
         match result {
             Ok(object) => {
-                let text = print::changed(context.cluster, &context.args, &object, &done)?;
+                let text = print::changed(&context.args, &object, &done)?;
                 context.out(&text);
             }
             Err(error) => context.problems.push(Problem::Api { error, during }),

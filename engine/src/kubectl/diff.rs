@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::files::Item;
 use super::print::finished;
 use super::text_diff::unified;
-use super::{Context, Done, Failure, Problem};
+use super::{Context, Done, Failure, Problem, server_side};
 use crate::api::Object;
 use crate::apiserver::{ApiError, LAST_APPLIED, Request, Verb as Ask};
 use crate::manifest::to_yaml;
@@ -14,8 +14,8 @@ pub fn diff(context: &mut Context<'_>) -> Result<Done, Failure> {
     if !context.args.has("filename") {
         return Err(Failure::error("must specify one of -f and -k"));
     }
-    if context.args.has("prune") || context.args.is("server-side") {
-        return Err(Failure::not_simulated("this form of kubectl diff", "Leave --prune and --server-side out"));
+    if context.args.has("prune") {
+        return Err(Failure::not_simulated("this form of kubectl diff", "Leave --prune out"));
     }
     let mut differs = false;
     for item in context.items(true)? {
@@ -30,27 +30,29 @@ pub fn diff(context: &mut Context<'_>) -> Result<Done, Failure> {
     }
 }
 
-fn shown(context: &Context<'_>, object: &Object) -> String {
-    to_yaml(&finished(context.cluster, object, false))
+fn shown(object: &Object) -> String {
+    to_yaml(&finished(object, false))
 }
 
 /// An object as it is, and as an apply would leave it.
 fn texts(context: &Context<'_>, item: &Item) -> Result<(String, String), ApiError> {
     let meta = item.object.meta();
     let live = context.live_in(item.kind(), &meta.namespace, &meta.name).ok();
-    let mut value = item.value.clone();
-    if let Some(map) = value.as_object_mut() {
-        map.insert("apiVersion".into(), item.kind().api_version().into());
-        map.insert("kind".into(), item.kind().name().into());
-    }
+    let value = item.typed();
+    let by_server = context.args.is("server-side");
     let ask = match &live {
+        _ if by_server => {
+            let force = context.args.is("force-conflicts");
+            Ask::ServerSideApply(item.kind(), meta.namespace.clone(), value, force)
+        }
         Some(_) => Ask::Apply(item.kind(), meta.namespace.clone(), value),
         // What is new is shown as it would be created, without what apply remembers.
         None => Ask::Create(item.object.clone()),
     };
-    let merged = context.cluster.try_out(&Request::new("kubectl-client-side-apply", ask))?.object;
-    let old = live.as_ref().map_or(String::new(), |it| shown(context, it));
-    let mut new = finished(context.cluster, &merged, false);
+    let manager = context.manager(if by_server { server_side::MANAGER } else { "kubectl-client-side-apply" });
+    let merged = context.cluster.try_out(&Request::new(manager, ask))?.object;
+    let old = live.as_ref().map_or(String::new(), |it| shown(it));
+    let mut new = finished(&merged, false);
     if let Some(meta) = new.get_mut("metadata").and_then(Value::as_object_mut) {
         match &live {
             None => drop(meta.remove("resourceVersion")),

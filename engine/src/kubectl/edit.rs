@@ -23,7 +23,7 @@ pub fn edit(context: &mut Context<'_>) -> Result<Done, Failure> {
             _ => Err(Failure::not_simulated("editing several objects at once", "Edit one after the other")),
         };
     };
-    let text = to_yaml(&finished(context.cluster, target, false));
+    let text = to_yaml(&finished(target, false));
     let manager = context.manager("kubectl-edit");
     Ok(Done::Wait(Box::new(Editing { target: target.clone(), text, edited: None, manager })))
 }

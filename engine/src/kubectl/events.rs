@@ -59,7 +59,7 @@ pub fn events(context: &mut Context<'_>) -> Result<Done, Failure> {
             context.line(&["event/", &event.meta().name]);
         }
     } else {
-        let values = found.iter().map(|it| finished(context.cluster, it, false)).collect();
+        let values = found.iter().map(|it| finished(it, false)).collect();
         let text = format.print(&list_of(values), true)?;
         context.out(&text);
     }

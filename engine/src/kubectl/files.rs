@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Context, Failure, Problem, apply_patch};
+use super::{Context, Failure, Problem, apply_patch, server_side};
 use crate::api::{Kind, Name, Object};
 use crate::manifest::{Document, Manifest, read};
 
@@ -17,6 +17,16 @@ pub struct Item {
 impl Item {
     pub fn kind(&self) -> Kind {
         self.object.kind()
+    }
+
+    /// What the manifest says, with the names of its kind.
+    pub fn typed(&self) -> Value {
+        let mut value = self.value.clone();
+        if let Some(map) = value.as_object_mut() {
+            map.insert("apiVersion".into(), self.kind().api_version().into());
+            map.insert("kind".into(), self.kind().name().into());
+        }
+        value
     }
 }
 
@@ -71,6 +81,13 @@ impl Context<'_> {
                     }
                 };
                 if let Some(problem) = apply_patch::refusal(&manifest, &text, live) {
+                    self.problems.push(problem);
+                    continue;
+                }
+            }
+            if is_strict && self.args.is("server-side") && self.args.path == "kubectl apply" {
+                let namespace = self.namespace();
+                if let Some(problem) = server_side::refusal(&manifest, &text, &namespace) {
                     self.problems.push(problem);
                     continue;
                 }

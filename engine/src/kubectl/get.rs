@@ -122,8 +122,7 @@ pub fn get(context: &mut Context<'_>) -> Result<Done, Failure> {
             }
             let with_managers = context.args.is("show-managed-fields") || matches!(format, Format::JsonPath(..));
             let objects = sorted(context, found.objects)?;
-            let mut values: Vec<Value> =
-                objects.iter().map(|it| finished(context.cluster, it, with_managers)).collect();
+            let mut values: Vec<Value> = objects.iter().map(|it| finished(it, with_managers)).collect();
             let value = if is_single { values.remove(0) } else { list_of(values) };
             let text = format.print(&value, !context.args.is("no-headers"))?;
             context.out(&text);

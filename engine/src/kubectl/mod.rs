@@ -38,6 +38,7 @@ mod rollout;
 mod run;
 mod scale;
 mod selector;
+mod server_side;
 mod set;
 mod shell;
 mod tab;

@@ -6,7 +6,7 @@ use super::flags::Args;
 use super::jsonpath::{Template, go, relaxed};
 use super::tab::Table;
 use super::value::text;
-use super::{Cluster, Failure, json, reference};
+use super::{Failure, json, reference};
 use crate::api::{Kind, Object};
 use crate::apiserver::managed_fields;
 use crate::manifest::to_yaml;
@@ -113,10 +113,9 @@ fn go_template(text: &str) -> Result<Vec<(String, String)>, Failure> {
 }
 
 /// An object as it is shown: with the field managers where asked for, and with what Go always writes.
-pub fn finished(cluster: &dyn Cluster, object: &Object, with_managers: bool) -> Value {
+pub fn finished(object: &Object, with_managers: bool) -> Value {
     let mut value = object.to_value();
-    let kept =
-        with_managers.then(|| managed_fields(cluster.api().managers(), &object.key())).filter(|it| !it.is_empty());
+    let kept = with_managers.then(|| managed_fields(object)).filter(|it| !it.is_empty());
     if let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut) {
         if let Some(kept) = kept {
             meta.insert("managedFields".into(), Value::Array(kept));
@@ -230,11 +229,11 @@ impl Format {
 ///
 /// # Errors
 /// What does not fit the object.
-pub fn changed(cluster: &dyn Cluster, args: &Args, object: &Object, done: &str) -> Result<String, Failure> {
+pub fn changed(args: &Args, object: &Object, done: &str) -> Result<String, Failure> {
     let format = format(args, false)?;
     Ok(match format {
         Format::Table { .. } => [&reference(&object.key()), " ", done, "\n"].concat(),
         Format::Name => [&reference(&object.key()), "\n"].concat(),
-        _ => format.print(&finished(cluster, object, args.is("show-managed-fields")), true)?,
+        _ => format.print(&finished(object, args.is("show-managed-fields")), true)?,
     })
 }

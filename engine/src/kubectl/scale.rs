@@ -84,7 +84,7 @@ fn one(context: &mut Context<'_>, object: Object, replicas: i32, current: Option
             }
         },
     };
-    let text = print::changed(context.cluster, &context.args, &object, &done)?;
+    let text = print::changed(&context.args, &object, &done)?;
     context.out(&text);
     Ok(())
 }

@@ -90,6 +90,10 @@ pub fn pods(context: &mut Context<'_>) -> Result<Done, Failure> {
         if let Some(name) = name {
             return Err(not_found("podmetrics", &name));
         }
+        // Pods that have just been made have not been measured yet.
+        if known.iter().any(|pod| selector.matches(pod)) {
+            return Err(Failure::error("metrics not available yet"));
+        }
         let namespace = context.namespace();
         context.out.err(&super::get::nothing(!everywhere, &namespace));
         return context.done();

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::MOST_NODES;
 use crate::api::Labels;
-use crate::environment::Behaviors;
+use crate::environment::{Behaviors, Pipeline};
 use crate::world::{ClientLimit, Latency, NodeSetup, Scenario, read_behavior_flags, write_behavior_flags};
 
 /// Wall clocks that a scenario may begin at: from 1970 to 2200, in ms.
@@ -12,6 +12,8 @@ const EPOCHS: std::ops::RangeInclusive<i64> = 0..=7_258_118_400_000;
 /// A time between things, in ms.
 const LATENCIES: std::ops::RangeInclusive<u64> = 1..=60_000;
 const RESYNCS: std::ops::RangeInclusive<u64> = 1_000..=86_400_000;
+/// What the metrics pipeline's clocks take, in ms; nothing for one that is not behind.
+const PIPELINES: std::ops::RangeInclusive<u64> = 0..=600_000;
 const RATES: std::ops::RangeInclusive<u64> = 1..=10_000;
 const MOST_BEHAVIORS: usize = 1_000;
 /// Characters of a name.
@@ -23,8 +25,19 @@ type Put<'a> = &'a mut dyn FnMut(&str, Value);
 pub(super) fn write(scenario: &Scenario, base: Option<&Scenario>) -> Map<String, Value> {
     let mut map = Map::new();
     let put: Put<'_> = &mut |name, value| drop(map.insert(name.to_owned(), value));
-    let Scenario { name, seed, epoch_ms, nodes, manifest, behaviors, latency, max_pods, client_limit, resync_ms } =
-        scenario;
+    let Scenario {
+        name,
+        seed,
+        epoch_ms,
+        nodes,
+        manifest,
+        behaviors,
+        latency,
+        max_pods,
+        client_limit,
+        resync_ms,
+        metrics,
+    } = scenario;
     let differs = |same: fn(&Scenario, &Scenario) -> bool| base.is_none_or(|base| !same(base, scenario));
     if differs(|a, b| a.name == b.name) {
         put("name", name.as_str().into());
@@ -60,6 +73,9 @@ pub(super) fn write(scenario: &Scenario, base: Option<&Scenario>) -> Map<String,
     }
     if let Some(ms) = resync_ms {
         put("resyncMs", (*ms).into());
+    }
+    if *metrics != Pipeline::default() {
+        put("metrics", numbers(&[("sample", metrics.sample), ("resolution", metrics.resolution)]));
     }
     map
 }
@@ -167,6 +183,7 @@ pub(super) fn read(value: &Map<String, Value>, base: Scenario) -> Read<Scenario>
             "maxPods" => scenario.max_pods = Some(at.number(1..=Scenario::MAX_PODS as u64)? as usize),
             "clientLimit" => scenario.client_limit = Some(read_limit(&at)?),
             "resyncMs" => scenario.resync_ms = Some(at.number(RESYNCS)?),
+            "metrics" => read_pipeline(&at, &mut scenario.metrics)?,
             _ => return Err(["the field ", name, " is not known"].concat()),
         }
     }
@@ -244,6 +261,14 @@ fn read_latency(at: &At<'_>, latency: &mut Latency) -> Read<()> {
             "watch" => latency.watch = ms,
             _ => latency.phase = ms,
         }
+    }
+    Ok(())
+}
+
+fn read_pipeline(at: &At<'_>, pipeline: &mut Pipeline) -> Read<()> {
+    for (name, field) in at.fields(&["sample", "resolution"])? {
+        let ms = field.number(PIPELINES)?;
+        if name == "sample" { pipeline.sample = ms } else { pipeline.resolution = ms }
     }
     Ok(())
 }

@@ -27,7 +27,13 @@ fn is_bad_when_true(kind: &str) -> bool {
         || kind.starts_with("Namespace")
         || matches!(
             kind,
-            "ReplicaFailure" | "DisruptionTarget" | "Failed" | "FailureTarget" | "Suspended" | "NetworkUnavailable"
+            "ReplicaFailure"
+                | "ScalingLimited"
+                | "DisruptionTarget"
+                | "Failed"
+                | "FailureTarget"
+                | "Suspended"
+                | "NetworkUnavailable"
         )
 }
 
@@ -36,6 +42,11 @@ pub fn meaning(of: Kind, kind: &str) -> &'static str {
     match (of, kind) {
         (Kind::Deployment, "Available") => {
             "enough pods have been ready for minReadySeconds: replicas less maxUnavailable."
+        }
+        (Kind::HorizontalPodAutoscaler, "AbleToScale") => "the target's size can be read and written.",
+        (Kind::HorizontalPodAutoscaler, "ScalingActive") => "a size can be worked out from the metrics.",
+        (Kind::HorizontalPodAutoscaler, "ScalingLimited") => {
+            "the size that is wanted is cut by minReplicas, maxReplicas or how fast it may change."
         }
         (Kind::Deployment, "Progressing") => "the rollout is done, or got on within progressDeadlineSeconds.",
         (Kind::Deployment | Kind::ReplicaSet, "ReplicaFailure") => "the API server refused to create or delete a pod.",

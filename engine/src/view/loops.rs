@@ -4,6 +4,7 @@ use super::words::{as_cause, describe, loop_name, short};
 use super::{CacheLag, Chip, ChipState, Countdown, LoopId, LoopRow, NowLine, Phase, PhaseCell, StoreView};
 use crate::api::{Kind, ObjectKey};
 use crate::client::{LoopIndex, TurnPhase, What};
+use crate::controllers::horizontal_pod_autoscaler::NAME as AUTOSCALER;
 use crate::sim::{Seq, Time, TraceEvent, sort_by};
 use crate::world::{Cell, Loop, ProcessKind, Simulation};
 
@@ -51,6 +52,7 @@ pub fn is_watcher(name: &str) -> bool {
 /// Loops that have a row once they had something to do.
 pub fn is_extra(name: &str) -> bool {
     matches!(name, "StatefulSet" | "DaemonSet" | "Job" | "Finished Jobs" | "EndpointSlice" | "Pod collector")
+        || name == AUTOSCALER
 }
 
 /// The loop that an event is about.
@@ -192,6 +194,7 @@ fn watches(name: &str) -> &'static str {
         "Job" => "jobs, pods",
         "Finished Jobs" => "jobs",
         "EndpointSlice" => "services, endpointslices, pods",
+        AUTOSCALER => "autoscalers, their targets, pods",
         "Node lifecycle" => "nodes, leases, pods",
         "Taint eviction" => "nodes, pods",
         "Garbage collector" => "every kind",

@@ -3,6 +3,7 @@
 //! Nothing here changes anything. Everything is derived anew from the simulation at one instant, so that scrubbing and
 //! playing show the same.
 
+mod autoscaler;
 mod causes;
 mod class;
 mod code;
@@ -21,11 +22,14 @@ mod map;
 mod model;
 mod outlook;
 mod owners;
+mod ownership;
+mod ownership_model;
 mod picture;
 mod pods;
 mod programs;
 mod stuck;
 mod timeline;
+mod traffic;
 mod truth;
 mod values;
 mod words;
@@ -33,6 +37,7 @@ mod workloads;
 mod yaml;
 
 pub use crate::world::{Heap, Lane, Sample, Stroke};
+pub use autoscaler::{AutoscalerView, MetricValue, PassLine, autoscalers};
 pub use causes::{event, events, subject, why};
 pub use class::PodClass;
 pub use code::{code_step, simple, telling_seq};
@@ -47,10 +52,13 @@ pub use loops::{loop_rows, newest_act, now_line, store};
 pub use map::{listed, map, page};
 pub use model::*;
 pub use outlook::outlook;
+pub use ownership::{fights, ownership};
+pub use ownership_model::*;
 pub use picture::*;
 pub use pods::{classify, status_word};
 pub use programs::{BEHAVIORS, behavior};
 pub use timeline::*;
+pub use traffic::{Endpoint, LoadView, LossLine, traffic};
 pub use values::{Asked, source};
 pub use words::age;
 pub use workloads::{first_key, objects};

@@ -38,6 +38,13 @@ pub enum Ask {
         namespace: String,
         object: Value,
     },
+    /// `kubectl apply --server-side`, with `--force-conflicts` or without.
+    ServerSideApply {
+        namespace: String,
+        object: Value,
+        #[serde(default)]
+        force: bool,
+    },
     Delete {
         target: Target,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +74,10 @@ impl Ask {
     /// The object that it is about.
     pub fn target(&self) -> Option<Target> {
         match self {
-            Ask::Create { object } | Ask::Update { object } | Ask::Apply { object, .. } => {
+            Ask::Create { object }
+            | Ask::Update { object }
+            | Ask::Apply { object, .. }
+            | Ask::ServerSideApply { object, .. } => {
                 let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default().to_string();
                 Some(Target {
                     kind: kind_of(object)?,
@@ -94,6 +104,10 @@ impl Ask {
                 let kind = kind_of(it).ok_or_else(|| ApiError::new(Reason::BadRequest, "no such kind".into()))?;
                 Verb::Apply(kind, namespace.as_str().into(), it.clone())
             }
+            Ask::ServerSideApply { namespace, object: it, force } => {
+                let kind = kind_of(it).ok_or_else(|| ApiError::new(Reason::BadRequest, "no such kind".into()))?;
+                Verb::ServerSideApply(kind, namespace.as_str().into(), it.clone(), *force)
+            }
             Ask::Delete { target, propagation, grace } => {
                 let options =
                     DeleteOptions { propagation: *propagation, grace_seconds: *grace, ..DeleteOptions::default() };
@@ -113,12 +127,11 @@ impl Ask {
             Verb::Update(object) => Ask::Update { object: object.to_value() },
             Verb::Scale(key, replicas) => Ask::Scale { target: target(&key), replicas },
             Verb::Patch(key, kind, patch) => Ask::Patch { target: target(&key), kind, patch },
-            Verb::Apply(kind, namespace, mut object) => {
-                if let Value::Object(map) = &mut object {
-                    map.insert("apiVersion".into(), kind.api_version().into());
-                    map.insert("kind".into(), kind.name().into());
-                }
-                Ask::Apply { namespace: namespace.to_string(), object }
+            Verb::Apply(kind, namespace, object) => {
+                Ask::Apply { namespace: namespace.to_string(), object: typed(kind, object) }
+            }
+            Verb::ServerSideApply(kind, namespace, object, force) => {
+                Ask::ServerSideApply { namespace: namespace.to_string(), object: typed(kind, object), force }
             }
             Verb::Delete(key, it) if it.uid.is_none() && it.resource_version.is_none() => {
                 Ask::Delete { target: target(&key), propagation: it.propagation, grace: it.grace_seconds }
@@ -129,6 +142,15 @@ impl Ask {
             _ => return None,
         })
     }
+}
+
+/// An object that says of which kind it is.
+fn typed(kind: Kind, mut object: Value) -> Value {
+    if let Value::Object(map) = &mut object {
+        map.insert("apiVersion".into(), kind.api_version().into());
+        map.insert("kind".into(), kind.name().into());
+    }
+    object
 }
 
 /// The command that stands for a request: one of those that have words of their own where there is one.
@@ -251,6 +273,10 @@ impl Cluster for Simulation {
         let (now, wall) = (self.now(), self.wall());
         let mut moment = Moment { now, wall, cause: Seq(0), random: &mut random, uid: None };
         api.execute(request, &mut moment)
+    }
+
+    fn metrics(&self, of_nodes: bool) -> Option<Vec<Value>> {
+        Some(super::usage::metrics(self, of_nodes))
     }
 
     fn events(&self) -> Vec<Value> {

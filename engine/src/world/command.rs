@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::NodeSetup;
 use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::{PatchType, Propagation};
-use crate::environment::Behavior;
+use crate::environment::{Behavior, Load};
 use crate::manifest::Diagnostic;
 use crate::sim::Time;
 
@@ -158,6 +158,15 @@ pub enum Command {
     RestoreBehavior {
         subject: Subject,
     },
+    /// Lets requests come to a Service, or work to a workload's pods, in this way from now on.
+    SetLoad {
+        target: Target,
+        load: Load,
+    },
+    /// Lets no more come.
+    StopLoad {
+        target: Target,
+    },
     /// Makes a pod's programs answer readiness probes in this way from now on.
     SetReady {
         #[serde(default)]
@@ -210,7 +219,7 @@ impl Command {
             StopNode { .. } | StartNode { .. } | CutNode { .. } | HealNode { .. } | BreakNode { .. } => true,
             MendNode { .. } | AddNode { .. } | RemoveNode { .. } | SetBehavior { .. } | RestoreBehavior { .. } => true,
             SetReady { .. } | CrashContainer { .. } | StopController { .. } | StartController { .. } => true,
-            CrashController { .. } | SetExpectations { .. } => true,
+            CrashController { .. } | SetExpectations { .. } | SetLoad { .. } | StopLoad { .. } => true,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use super::command_text::{DEFAULT_NAMESPACE, DEFAULT_PODS, switches, usual, usual_of};
+use super::load_text::read_load;
 use super::{Command, JournalEntry, NodeSetup, Subject, Target};
 use crate::api::{Kind, Labels};
 use crate::apiserver::{PatchType, Propagation};
@@ -71,7 +72,7 @@ fn here_document<'a>(mark: &str, text: &'a str) -> Result<(&'a str, &'a str), St
 }
 
 /// The flags of a command, each taken once.
-struct Flags(Vec<(String, String)>);
+pub(super) struct Flags(Vec<(String, String)>);
 
 impl Flags {
     /// Tells flags from other words. Those of one letter have their value in the next word.
@@ -94,7 +95,7 @@ impl Flags {
         Ok((plain, Self(flags)))
     }
 
-    fn take(&mut self, name: &str) -> Option<String> {
+    pub(super) fn take(&mut self, name: &str) -> Option<String> {
         let at = self.0.iter().position(|(it, _)| it == name)?;
         Some(self.0.remove(at).1)
     }
@@ -145,7 +146,7 @@ fn number<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
 const LONGEST_MS: u64 = 100 * 365 * 24 * 3_600_000;
 
 /// Milliseconds of `3s`, `1500ms` or `2m`.
-fn span(text: &str) -> Result<u64, String> {
+pub(super) fn span(text: &str) -> Result<u64, String> {
     let (digits, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s'), text.strip_suffix('m')) {
         (Some(digits), ..) => (digits, 1),
         (_, Some(digits), _) => (digits, 1_000),
@@ -298,6 +299,8 @@ fn read_words(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
             let subject = Subject::Image((*image).into());
             Command::SetBehavior { behavior: read_behavior(flags, usual(&subject))?, subject }
         }
+        ["load", name, "stop"] => Command::StopLoad { target: flags.target(name)? },
+        ["load", name] => Command::SetLoad { target: flags.target(name)?, load: read_load(flags)? },
         ["pod", pod, verb] => read_pod(verb, pod, flags)?,
         ["container", name, "crash"] => {
             let (pod, container) = name.split_once('/').ok_or_else(|| format!("\"{name}\" is not pod/container"))?;

@@ -55,7 +55,7 @@ fn of(target: &Target) -> In<'_> {
 }
 
 /// `3s` or `1500ms`
-struct Span(u64);
+pub(super) struct Span(pub u64);
 
 impl Display for Span {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -228,6 +228,12 @@ fn write_fault(f: &mut Formatter<'_>, command: &Command) -> fmt::Result {
         Command::SetExpectations { process, on: true } => about(f, "controller", "expectations-on", process),
         Command::SetExpectations { process, .. } => about(f, "controller", "expectations-off", process),
         Command::AddNode { node } => write_node(f, node),
+        Command::SetLoad { target, load } => {
+            write!(f, "load {}", Named(target))?;
+            super::load_text::write_load(f, load)?;
+            write!(f, "{}", of(target))
+        }
+        Command::StopLoad { target } => write!(f, "load {} stop{}", Named(target), of(target)),
         Command::SetReady { namespace, pod, ready } => {
             let verb = if *ready { "ready" } else { "unready" };
             write!(f, "pod {} {verb}{}", Quoted(pod), In(namespace, true))

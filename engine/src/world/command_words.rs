@@ -87,7 +87,7 @@ fn asked(ask: &Ask) -> Note {
         .map_or_else(|| ("object".to_owned(), String::new()), |it| (it.kind.name().to_ascii_lowercase(), it.name));
     let text = match ask {
         Ask::Create { .. } => "created {} **{}**",
-        Ask::Apply { .. } => "applied {} **{}**",
+        Ask::Apply { .. } | Ask::ServerSideApply { .. } => "applied {} **{}**",
         Ask::Delete { .. } => "deleted {} **{}**",
         Ask::Evict { .. } => "evicted {} **{}**",
         Ask::Update { .. } | Ask::Scale { .. } | Ask::Patch { .. } => "changed {} **{}**",
@@ -119,6 +119,8 @@ fn describe_fault(command: &Command) -> Note {
         Command::CrashContainer { pod, container, code, .. } => {
             note!("ended container **{}** of {} with code {}", container.clone(), pod.clone(), *code)
         }
+        Command::SetLoad { target, .. } => note!("put a load on **{}**", target.name.clone()),
+        Command::StopLoad { target } => note!("took the load off **{}**", target.name.clone()),
         Command::StopNode { node } => note!("killed node **{}**", node.clone()),
         Command::StartNode { node } => note!("restored node **{}**", node.clone()),
         Command::CutNode { node } => note!("cut **{}** off from the network", node.clone()),

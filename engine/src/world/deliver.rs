@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::process::Loop;
 use super::simulation::Happening;
 use super::{ProcessKind, Simulation};
-use crate::api::{Object, ObjectKey};
+use crate::api::{Kind, Object, ObjectKey};
 use crate::apiserver::{Change, ChangeKind};
 use crate::client::{Author, LoopIndex, What};
 use crate::sim::{Millis, Seq, sort_by};
@@ -59,6 +59,9 @@ impl Simulation {
 
     /// Lets each loop of a process say which of its keys a change concerns.
     fn tell(&mut self, process: usize, change: &Change) {
+        if change.key.kind == Kind::HorizontalPodAutoscaler {
+            self.summon(process);
+        }
         let now = self.now();
         // What the very first lists hold is no news.
         let is_quiet = change.cause == Seq(1) && now == crate::sim::Time(0);
@@ -74,6 +77,14 @@ impl Simulation {
             for (key, delay) in wakeups {
                 self.enqueue(at, key, delay, seq);
             }
+        }
+    }
+
+    /// Starts those loops of a process that are only there where they have something to look after.
+    fn summon(&mut self, process: usize) {
+        let known = self.processes[process].loops.len();
+        for (name, workers, reconciler) in self.processes[process].kind.loops().into_iter().skip(known) {
+            self.add_loop(process, (name, workers, reconciler));
         }
     }
 

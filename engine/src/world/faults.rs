@@ -30,7 +30,11 @@ fn invalid(message: String) -> Outcome {
 impl Simulation {
     /// Does one of the things that no request to the API server does.
     pub(super) fn disturb(&mut self, command: Command, seq: Seq) -> Outcome {
+        // What loads come to is summed up before it can turn out otherwise.
+        self.settle();
         match command {
+            Command::SetLoad { target, load } => self.set_load(&target, load, seq),
+            Command::StopLoad { target } => self.stop_load(&target),
             Command::SetBehavior { subject, behavior } => self.behave(&subject, Some(behavior), seq),
             Command::RestoreBehavior { subject } => self.behave(&subject, None, seq),
             Command::SetReady { namespace, pod, ready } => self.set_ready(&pod_key(namespace, pod), ready, seq),

@@ -13,6 +13,8 @@ mod faults;
 mod flights;
 mod goal;
 mod instant;
+mod load;
+mod load_text;
 mod process;
 mod record;
 mod replace;
@@ -22,6 +24,7 @@ mod setup;
 mod simulation;
 mod turns;
 mod under_way;
+mod usage;
 mod wanted;
 mod watching;
 
@@ -31,6 +34,7 @@ pub use command_reader::{read_behavior_flags, read_instant, read_journal, read_j
 pub use command_text::{write_behavior_flags, write_instant, write_journal};
 pub use goal::{Goal, Of};
 pub use instant::Instant;
+pub use load::Readings;
 pub use process::{Cell, Loop, Process, ProcessKind};
 pub use record::*;
 pub use scenario::*;

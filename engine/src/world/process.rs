@@ -9,6 +9,7 @@ use crate::controllers::deployment::DeploymentController;
 use crate::controllers::disruption::DisruptionController;
 use crate::controllers::endpointslice::EndpointSliceController;
 use crate::controllers::garbage_collector::GarbageCollector;
+use crate::controllers::horizontal_pod_autoscaler::{HorizontalPodAutoscalerController, NAME as AUTOSCALER};
 use crate::controllers::job::{JobController, TtlAfterFinished};
 use crate::controllers::kubelet::Kubelet;
 use crate::controllers::namespace::NamespaceController;
@@ -78,6 +79,8 @@ impl ProcessKind {
                 ("Finished Jobs".into(), 5, AnyReconciler::new(Scripts(TtlAfterFinished))),
                 ("EndpointSlice".into(), 5, AnyReconciler::new(Scripts(EndpointSliceController))),
                 ("Pod collector".into(), 1, AnyReconciler::new(Scripts(PodCollector::default()))),
+                // Of those that are started at need the last: see `Simulation::summon`.
+                (AUTOSCALER.into(), 5, AnyReconciler::new(Scripts(HorizontalPodAutoscalerController::default()))),
             ],
             ProcessKind::Scheduler => vec![("Scheduler".into(), 1, AnyReconciler::new(Scheduler::default()))],
             ProcessKind::Kubelet(node) => {

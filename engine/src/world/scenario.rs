@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::Labels;
-use crate::environment::Behaviors;
+use crate::environment::{Behaviors, Pipeline};
 
 /// One node at the start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,6 +89,9 @@ pub struct Scenario {
     /// How often informers tell again of everything in their caches, in ms; never where nothing is given.
     #[serde(default)]
     pub resync_ms: Option<u64>,
+    /// The clocks of the metrics pipeline.
+    #[serde(default)]
+    pub metrics: Pipeline,
 }
 
 const WEB: &str = "\
@@ -141,6 +144,7 @@ impl Scenario {
             max_pods: Some(Self::MAX_PODS),
             client_limit: None,
             resync_ms: None,
+            metrics: Pipeline::default(),
         }
     }
 

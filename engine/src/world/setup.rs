@@ -6,7 +6,8 @@ use super::process::{Loop, Process, ProcessKind};
 use super::{NodeSetup, Simulation};
 use crate::api::{Name, Namespace, Object, ObjectMeta, PriorityClass};
 use crate::apiserver::{Request, Verb};
-use crate::client::{Author, LoopIndex};
+use crate::client::{AnyReconciler, Author, LoopIndex};
+use crate::controllers::horizontal_pod_autoscaler::NAME as AUTOSCALER;
 use crate::controllers::kubelet::{fresh_lease, register};
 use crate::environment::Machine;
 use crate::manifest;
@@ -67,11 +68,7 @@ impl Simulation {
     /// Adds a process and starts it; its loops' own clocks come round for the first time after `first_tick`.
     pub(super) fn start_process(&mut self, kind: ProcessKind, cause: Seq, first_tick: Millis) {
         let index = self.processes.len();
-        let mut loops = Vec::new();
-        for (name, workers, reconciler) in kind.loops() {
-            loops.push(LoopIndex(u32::try_from(self.loops.len()).unwrap_or(u32::MAX)));
-            self.loops.push(Loop::new(name, index, workers, reconciler));
-        }
+        let loops = kind.loops();
         if let ProcessKind::Kubelet(node) = &kind {
             self.kubelets.insert(node.clone(), index);
         }
@@ -87,10 +84,19 @@ impl Simulation {
             is_cut: false,
             expects: true,
             version: 0,
-            loops,
+            loops: Vec::new(),
             epoch: 0,
         });
+        for it in loops.into_iter().filter(|(name, ..)| name.as_str() != AUTOSCALER) {
+            self.add_loop(index, it);
+        }
         self.list(index, cause);
         self.start_clocks(index, first_tick, cause);
+    }
+
+    pub(super) fn add_loop(&mut self, process: usize, (name, workers, reconciler): (Name, usize, AnyReconciler)) {
+        let at = LoopIndex(u32::try_from(self.loops.len()).unwrap_or(u32::MAX));
+        self.loops.push(Loop::new(name, process, workers, reconciler));
+        self.processes[process].loops.push(at);
     }
 }

@@ -7,7 +7,7 @@ use super::{Command, Goal, Instant, JournalEntry, Lane, Outcome, Record, Scenari
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
 use crate::apiserver::{Answer, ApiError, ApiServer, Effect, Moment, PatchType, Request, Verb};
 use crate::client::{Author, Changed, Field, LoopIndex, What, changed};
-use crate::environment::{Behaviors, Machine, Occurrence};
+use crate::environment::{Behaviors, Machine, Occurrence, Spending, Traffic};
 use crate::kubectl::reference;
 use crate::manifest::{self, Diagnostic, Document, Manifest, Severity, Stage};
 use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
@@ -31,6 +31,8 @@ pub(super) enum Happening {
     Restart { process: usize, epoch: u32, cause: Seq },
     /// A process's informers tell its loops again of all they know.
     Resync { process: usize, epoch: u32 },
+    /// Proxies take in the endpoints of a Service that has a load.
+    Route(ObjectKey),
     /// Something happens inside a machine.
     Occur { kubelet: usize, boot: u32, occurrence: Occurrence, cause: Seq },
 }
@@ -61,6 +63,7 @@ pub struct Simulation {
     /// The scenario's, and what a person has changed about them.
     pub(super) behaviors: Behaviors,
     pub(super) flights: Flights,
+    pub(super) traffic: Traffic,
     pub(super) journal: Vec<Rc<JournalEntry>>,
     /// The trace events of the person's commands.
     pub(super) commands: Vec<Seq>,
@@ -91,6 +94,7 @@ impl Simulation {
             faults: Map::default(),
             behaviors: Behaviors::default(),
             flights: Flights::default(),
+            traffic: Traffic::default(),
             journal: Vec::new(),
             commands: Vec::new(),
             origins: Map::default(),
@@ -101,6 +105,7 @@ impl Simulation {
         simulation.api.max_pods = simulation.scenario.max_pods;
         simulation.api.watch_lag = Some(Millis(simulation.scenario.latency.watch));
         simulation.behaviors = simulation.scenario.behaviors.clone();
+        simulation.traffic.spending = Spending::new(simulation.scenario.metrics);
         let began = simulation.record(None, false, What::Began);
         simulation.set_up(began);
         simulation.balance();
@@ -264,6 +269,7 @@ impl Simulation {
             Some(Happening::Tick { at, epoch, cause }) => self.tick(at, epoch, cause),
             Some(Happening::Restart { process, epoch, cause }) => self.restart(process, epoch, cause),
             Some(Happening::Resync { process, epoch }) => self.resync(process, epoch),
+            Some(Happening::Route(service)) => self.route(&service),
             Some(Happening::Occur { kubelet, boot, occurrence, cause }) => {
                 self.occur(kubelet, boot, &occurrence, cause);
             }
@@ -324,6 +330,7 @@ impl Simulation {
         for version in before + 1..=self.api.version() {
             self.weigh(version);
             self.announce(version, author);
+            self.reroute(version);
         }
         result
     }
@@ -464,6 +471,7 @@ impl Simulation {
 
     /// Lets something happen inside a machine, unless its power was cut meanwhile.
     fn occur(&mut self, kubelet: usize, boot: u32, occurrence: &Occurrence, cause: Seq) {
+        self.settle();
         let now = self.queue.now();
         let slot = self.processes.get(kubelet).and_then(|it| it.machine);
         let machine = slot.and_then(|slot| self.machines.at_mut(slot));

@@ -2,13 +2,15 @@
 
 use std::rc::Rc;
 
-use super::Simulation;
 use super::flights::Flight;
 use super::process::{ActiveTurn, Cell, CellAnswer, ProcessKind};
 use super::simulation::{Happening, Turn};
-use crate::api::{Name, ObjectKey};
+use super::{Readings, Simulation};
+use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::ApiError;
-use crate::client::{Action, Arg, Author, Context, Facts, LoopIndex, Next, Outcome, Step, Stepped, TurnPhase, What};
+use crate::client::{
+    Action, Arg, Author, Context, Facts, LoopIndex, Metrics, Next, Outcome, Step, Stepped, TurnPhase, What,
+};
 use crate::sim::{Millis, Seq};
 
 /// How long a client waits for an answer (`nodeLeaseDurationSeconds` ¼, kubelet v1.36).
@@ -44,12 +46,20 @@ impl Simulation {
     /// One step of the reconciler.
     fn think(&mut self, at: LoopIndex, turn: Turn, key: &ObjectKey) -> Stepped {
         let (now, wall, wall_millis) = (self.now(), self.wall(), self.wall_millis());
+        let asks_metrics = key.kind == Kind::HorizontalPodAutoscaler;
+        if asks_metrics {
+            self.settle();
+        }
+        let cut = if asks_metrics { self.cut_nodes() } else { Vec::new() };
+        let (traffic, machines, epoch_ms) = (&self.traffic, &self.machines, self.scenario.epoch_ms);
+        let readings = Readings { traffic, machines, now, epoch_ms, cut };
         let it = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
         let expects = process.expects;
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
-        let context =
-            Context { cache: &process.cache, version: process.version, now, wall, wall_millis, expects, runtime };
+        let metrics = Some(&readings as &dyn Metrics);
+        let (cache, version) = (&process.cache, process.version);
+        let context = Context { cache, version, now, wall, wall_millis, expects, runtime, metrics };
         let Some(turn) = it.active.at_mut(turn) else { return Step::Done(Next::AwaitChange).into() };
         let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
         it.reconciler.step(&context, key, turn.number, outcomes)
@@ -101,7 +111,12 @@ impl Simulation {
     ) -> Seq {
         let now = self.now();
         let last = self.loops[at.0 as usize].active.at(turn).map(|turn| turn.last);
-        let cause = if is_background { last } else { self.fault_behind(last, &facts).or(last) };
+        let cause = match phase {
+            _ if is_background => last,
+            // What an autoscaler finds comes of the load, of which its clock knows nothing.
+            TurnPhase::Observe if key.kind == Kind::HorizontalPodAutoscaler => self.load_behind().or(last),
+            _ => self.fault_behind(last, &facts).or(last),
+        };
         let facts = Rc::new(facts);
         let what = What::Reached { by: at, key: key.clone(), phase, facts: Rc::clone(&facts) };
         let seq = self.record(cause, is_background, what);
@@ -177,6 +192,7 @@ impl Simulation {
                     self.queue.at(due, happening);
                 }
                 Action::Runtime(pod, uid, call) => {
+                    self.settle();
                     let now = self.queue.now();
                     let slot = self.processes[process].machine;
                     let Some(machine) = slot.and_then(|slot| self.machines.at_mut(slot)) else { continue };

@@ -95,6 +95,7 @@ fn l3_an_expectation_that_is_never_met_is_given_up_after_five_minutes() {
         wall_millis: 0,
         expects,
         runtime: None,
+        metrics: None,
     };
     let mut expectations = Expectations::default();
     expectations.expect_creations(&key, 1, Time(1_000));

@@ -7,10 +7,12 @@ mod play;
 #[path = "../common/rollout.rs"]
 mod rollout;
 
+mod autoscaling;
 mod level_edge;
 mod nodes;
 mod rollouts;
 mod self_healing;
+mod traffic;
 
 use std::rc::Rc;
 

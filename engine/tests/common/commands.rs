@@ -3,7 +3,7 @@
 
 use loopscope_engine::api::{Kind, Labels};
 use loopscope_engine::apiserver::{PatchType, Propagation};
-use loopscope_engine::environment::Behavior;
+use loopscope_engine::environment::{Behavior, Load, Shape};
 use loopscope_engine::world::{Ask, Command, NodeSetup, Subject, Target};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -80,6 +80,19 @@ fn behavior() -> impl Strategy<Value = Behavior> {
     })
 }
 
+fn load() -> impl Strategy<Value = Load> {
+    let amount = || 0..Load::MOST;
+    let ms = || 0..Load::LONGEST_MS;
+    let shape = prop_oneof![
+        amount().prop_map(|amount| Shape::Steady { amount }),
+        (amount(), amount(), ms()).prop_map(|(from, to, over_ms)| Shape::Ramp { from, to, over_ms }),
+        (amount(), amount(), ms()).prop_map(|(low, high, period_ms)| Shape::Wave { low, high, period_ms }),
+        prop::collection::vec((ms(), amount()), 1..9).prop_map(|points| Shape::Drawn { points }),
+    ];
+    let capacity = prop::option::of(amount());
+    (shape, 0..Load::MOST_COST, capacity).prop_map(|(shape, cost_micro, capacity)| Load { shape, cost_micro, capacity })
+}
+
 fn subject() -> impl Strategy<Value = Subject> {
     prop_oneof![
         text().prop_map(Subject::Image),
@@ -107,6 +120,11 @@ fn ask() -> impl Strategy<Value = Ask> {
         (subject_target(), any::<i32>()).prop_map(|(target, replicas)| Ask::Scale { target, replicas }),
         (subject_target(), types, json()).prop_map(|(target, kind, patch)| Ask::Patch { target, kind, patch }),
         (name(), json()).prop_map(|(namespace, object)| Ask::Apply { namespace, object }),
+        (name(), json(), any::<bool>()).prop_map(|(namespace, object, force)| Ask::ServerSideApply {
+            namespace,
+            object,
+            force
+        }),
         (subject_target(), propagation(), grace()).prop_map(|(target, propagation, grace)| Ask::Delete {
             target,
             propagation,
@@ -161,6 +179,8 @@ fn fault() -> impl Strategy<Value = Command> {
         (place(), name(), name(), any::<i32>()).prop_map(|(namespace, pod, container, code)| {
             Command::CrashContainer { namespace, pod, container, code }
         }),
+        (subject_target(), load()).prop_map(|(target, load)| Command::SetLoad { target, load }),
+        subject_target().prop_map(|target| Command::StopLoad { target }),
         name().prop_map(|process| Command::StopController { process }),
         name().prop_map(|process| Command::StartController { process }),
         name().prop_map(|process| Command::CrashController { process }),

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use loopscope_engine::api::{Deployment, Kind, Object, Pod, Uid};
-use loopscope_engine::apiserver::{Change, ChangeKind, Objects};
+use loopscope_engine::api::{Deployment, Kind, Object, Pod, Timestamp, Uid, path_text};
+use loopscope_engine::apiserver::{Change, ChangeKind, Objects, owned_fields};
 use loopscope_engine::client::{Author, What};
 use loopscope_engine::controllers::deployment::rolling::{max_surge, max_unavailable};
 use loopscope_engine::sim::{Millis, Seq, Time};
@@ -63,6 +63,7 @@ impl Guard {
         for version in first.max(newest.saturating_sub(4_000))..=newest {
             let Some(change) = simulation.api().change(version) else { continue };
             check_owners(simulation.api().objects(), change)?;
+            check_fields(simulation, change)?;
             if let Object::Pod(pod) = &change.object {
                 self.check_limits(simulation, change, pod)?;
             }
@@ -164,5 +165,28 @@ fn check_owners(objects: &Objects, change: &Change) -> Result<(), TestCaseError>
         above = owners.flat_map(|(_, it)| it.meta().owner_references.iter().map(|owner| owner.uid)).collect();
     }
     prop_assert!(above.is_empty(), "{key}: owners of owners without end");
+    Ok(())
+}
+
+/// Nobody changes a field without taking it: whoever owns it has just written. What a deletion adds is nobody's.
+fn check_fields(simulation: &Simulation, change: &Change) -> Result<(), TestCaseError> {
+    let (Some(old), new) = (&change.old, &change.object) else { return Ok(()) };
+    let (a, b) = (old.meta(), new.meta());
+    let is_asked = a.generation != b.generation || a.labels != b.labels || a.annotations != b.annotations;
+    let is_told = !matches!(new.kind(), Kind::Pod | Kind::Lease | Kind::EndpointSlice);
+    if change.kind != ChangeKind::Modified || !is_asked || !is_told {
+        return Ok(());
+    }
+    let (before, after) = (owned_fields(&old.to_value()), owned_fields(&new.to_value()));
+    for (path, value) in after.iter().filter(|(path, value)| before.get(*path) != Some(value)) {
+        if path.starts_with(".metadata.finalizers") {
+            continue;
+        }
+        let entries = b.managed.entries().iter();
+        let mut owners = entries.filter(|it| it.fields.iter().any(|it| path_text(it) == path.as_str()));
+        let now = Timestamp::from_millis(simulation.scenario().epoch_ms + change.at.0 as i64);
+        let is_taken = owners.any(|it| it.time == Some(now) || it.by.subresource == "scale");
+        prop_assert!(is_taken, "{} {path} became {value} at {now}, and nobody has taken it", new.key());
+    }
     Ok(())
 }

@@ -35,6 +35,7 @@ journals! {
     "statefulset"
     "daemonset"
     "processes"
+    "autoscaler"
 }
 
 /// The digests of all runs, one line a stage.

@@ -129,6 +129,7 @@ impl Finder<'_> {
                     && status("updatedReplicas") == at(it, &["spec", "replicas"])
             }),
             "DaemonSet" => self.daemon_set(step),
+            "HorizontalPodAutoscaler" => self.autoscaler(step),
             "Job" => self.job(step),
             _ => {}
         }
@@ -271,6 +272,14 @@ impl Finder<'_> {
         self.comes(step, "ds_all_ready", &desired(step.after).into(), all_ready);
     }
 
+    fn autoscaler(&mut self, step: &Step<'_>) {
+        let desired = |it: &Fields| count(it, &["status", "desiredReplicas"]);
+        if desired(step.before) != desired(step.after) {
+            self.add(step, "hpa_desired", desired(step.after).into());
+        }
+        self.conditions(step, "hpa_condition");
+    }
+
     fn job(&mut self, step: &Step<'_>) {
         for (name, of) in [("job_succeeded", "succeeded"), ("job_failed", "failed")] {
             let counted = |it: &Fields| count(it, &["status", of]);
@@ -278,10 +287,14 @@ impl Finder<'_> {
                 self.add(step, name, counted(step.after).into());
             }
         }
+        self.conditions(step, "job_condition");
+    }
+
+    fn conditions(&mut self, step: &Step<'_>, name: &'static str) {
         let told = |it: &Value| json!([it["type"], it["status"], it["reason"]]);
         let before: Vec<Value> = list(step.before, STATUS).map(told).collect();
         for condition in list(step.after, STATUS).map(told).filter(|it| !before.contains(it)) {
-            self.add(step, "job_condition", condition);
+            self.add(step, name, condition);
         }
     }
 }

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use loopscope_engine::api::{Kind, Object, ObjectKey};
 use loopscope_engine::apiserver::{PatchType, Propagation};
 use loopscope_engine::client::What;
-use loopscope_engine::environment::Behaviors;
+use loopscope_engine::environment::{Behaviors, Load, Pipeline, Shape};
 use loopscope_engine::sim::{Seq, Time};
-use loopscope_engine::world::{ClientLimit, Command, NodeSetup, Scenario, Simulation, Target as Ours};
+use loopscope_engine::world::{Ask, ClientLimit, Command, NodeSetup, Scenario, Simulation, Target as Ours};
 use serde_json::{Value, json};
 
 use kubelet::images;
@@ -44,6 +44,7 @@ const WATCHED: &[Kind] = &[
     Kind::Service,
     Kind::EndpointSlice,
     Kind::PodDisruptionBudget,
+    Kind::HorizontalPodAutoscaler,
     Kind::Node,
 ];
 
@@ -90,6 +91,8 @@ struct Player<'a> {
     said: BTreeMap<String, bool>,
     /// What is to be done later: evictions that are tried again every so many ms, pods elsewhere that come and go.
     later: Vec<(u64, Later)>,
+    /// CPU that pods are to use, in thousandths, as long as there is no Deployment to put it on.
+    load: Option<u64>,
 }
 
 /// Plays all actions and lets the rest of the recording's time pass.
@@ -106,6 +109,7 @@ pub fn play(recording: &Recording, seed: u64) -> Result<Run, String> {
         let done = Done { t: player.now(), version: player.seen, target: player.target_of(&action.op) };
         player.run.actions.push(done);
         player.act(action).map_err(|error| format!("action {index}: {error}"))?;
+        player.set_load();
         player.take_notes();
     }
     let rest = recording.end_ms.saturating_sub(recorded_last);
@@ -136,6 +140,8 @@ impl<'a> Player<'a> {
             nodes: nodes.ok_or("a node without size")?,
             epoch_ms: recording.started_at - BEFORE as i64,
             behaviors: Behaviors::default(),
+            // The recorder's metrics server answers with what is.
+            metrics: Pipeline::NONE,
             client_limit: Some(ClientLimit { qps: recording.client_limit.qps, burst: recording.client_limit.burst }),
             ..Scenario::empty(seed)
         };
@@ -153,6 +159,7 @@ impl<'a> Player<'a> {
             n_pods: 0,
             said: BTreeMap::new(),
             later: Vec::new(),
+            load: None,
         };
         player.set_behaviors()?;
         player.simulation.run_until(Time(1_000), usize::MAX);
@@ -230,6 +237,21 @@ impl<'a> Player<'a> {
             *hash = ours.find_hash(&called).ok_or("a template that is not known")?.into();
         }
         self.command(Command::Apply { manifest: object.to_string() })
+    }
+
+    /// A PUT of the object as it is, but for what is set.
+    fn replace(&mut self, target: &Target, set: &Value, manager: Option<&str>) -> Result<(), String> {
+        let ours = self.target(target)?;
+        let mut object = self.object(ours.kind, &ours.name).ok_or("is not there")?.to_value();
+        for (path, item) in set.as_object().into_iter().flatten() {
+            let mut place = &mut object;
+            for part in path.split('.') {
+                place = &mut place[part];
+            }
+            *place = item.clone();
+        }
+        let manager = manager.unwrap_or_default().to_string();
+        self.command(Command::Request { manager, ask: Ask::Update { object } })
     }
 
     fn step(&mut self, until: u64) -> bool {
@@ -380,10 +402,29 @@ impl<'a> Player<'a> {
                 let is_ready = conditions.iter().any(|it| it["type"] == "Ready" && it["status"] == "True");
                 self.command(if is_ready { Command::MendNode { node } } else { Command::BreakNode { node } })
             }
-            Op::Apply { .. } => Err("apply cannot be done here".into()),
-            Op::Replace { .. } => Err("replace cannot be done here".into()),
-            Op::MetricsSet { .. } => Err("metrics_set cannot be done here".into()),
+            Op::Apply { manifest, field_manager, force, .. } => {
+                let object = self.recording.manifests.get(*manifest).ok_or("there is no such manifest")?.clone();
+                let ask = Ask::ServerSideApply { namespace: self.recording.namespace.clone(), object, force: *force };
+                self.command(Command::Request { manager: field_manager.clone(), ask })
+            }
+            Op::Replace { target, set, field_manager, .. } => self.replace(target, set, field_manager.as_deref()),
+            Op::MetricsSet { cpu_milli } => {
+                self.load = Some(*cpu_milli);
+                self.set_load();
+                Ok(())
+            }
         }
+    }
+
+    /// Puts the load on the Deployment, once that is there.
+    fn set_load(&mut self) {
+        let is_here = |it: &&Object| it.meta().namespace.as_str() == self.recording.namespace;
+        let found = self.simulation.api().objects().of_kind(Kind::Deployment).find(is_here).map(Object::key);
+        let (Some(key), Some(amount)) = (found, self.load) else { return };
+        self.load = None;
+        let load = Load { shape: Shape::Steady { amount }, cost_micro: 0, capacity: None };
+        let outcome = self.simulation.dispatch(Command::SetLoad { target: (&key).into(), load });
+        assert!(outcome.is_ok(), "a Deployment takes a load");
     }
 
     /// The recorder's kubelet says nothing more of a pod that the node controller has called unready; ours would say

@@ -56,6 +56,8 @@ pub struct Recording {
     pub writes: Vec<Write>,
     /// Pods of other namespaces that took room on the nodes.
     pub foreign_load: Vec<ForeignLoad>,
+    /// When the autoscaler's controller had its passes.
+    pub passes: Vec<i64>,
     references: References,
 }
 
@@ -302,7 +304,28 @@ const FIELDS: &[&str] = &[
     "unschedulable",
 ];
 
+/// The autoscaler's passes: those that read metrics, and those that show in what they wrote.
+fn passes(read: &[file::Pass], writes: &[Write]) -> Vec<i64> {
+    const APART: i64 = 5_000;
+    let wrote = writes.iter().filter(|it| it.by == AUTOSCALER).map(|it| it.t as i64);
+    let mut all: Vec<i64> = read.iter().map(|it| it.t).chain(wrote).collect();
+    all.sort_unstable();
+    all.dedup_by(|next, before| *next - *before < APART);
+    all
+}
+
+/// The autoscaler's controller as the audit log names it.
+pub const AUTOSCALER: &str = "controller/horizontal-pod-autoscaler";
+
 impl Recording {
+    /// The CPU that all ready pods use together, in thousandths, from so many ms on.
+    pub fn loads(&self) -> impl Iterator<Item = (i64, u64)> {
+        self.actions.iter().filter_map(|it| match it.op {
+            Op::MetricsSet { cpu_milli } => Some((it.t as i64, cpu_milli)),
+            _ => None,
+        })
+    }
+
     /// Reads a file's text. The error is one line, and names what is not understood.
     pub fn read(text: &str) -> Result<Self, String> {
         let file: File = serde_json::from_str(text).map_err(not_understood)?;
@@ -320,6 +343,7 @@ impl Recording {
         for step in &mut spec_steps {
             step.remove("t");
         }
+        let passes = passes(&file.hpa_passes, &file.writes);
         Ok(Self {
             name: file.scenario,
             namespace: file.namespace,
@@ -343,6 +367,7 @@ impl Recording {
             events: file.events,
             writes: file.writes,
             foreign_load: file.foreign_load,
+            passes,
             references,
         })
     }

@@ -175,6 +175,9 @@ impl Scribe {
         if let Some(conditions) = told.get_mut("conditions") {
             *conditions = self.conditions(conditions);
         }
+        if let Some(time) = told.remove("lastScaleTime").and_then(|it| self.ms(&it)) {
+            told.insert("lastScaleMs".into(), time);
+        }
         told.into()
     }
 

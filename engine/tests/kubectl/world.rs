@@ -183,3 +183,47 @@ fn an_edited_object_is_written() {
     let (text, _) = run(&mut console, &mut simulation, "kubectl get deploy web -o jsonpath='{.spec.replicas}'");
     assert_eq!(text, "4");
 }
+
+#[test]
+fn an_autoscaler_and_what_pods_use_are_shown_as_they_are() {
+    let (mut console, mut simulation) = (Console::default(), world());
+    let (console, simulation) = (&mut console, &mut simulation);
+    let make = "kubectl create deployment web --image=app:v1 --replicas=2 && kubectl set resources deployment web --requests=cpu=100m";
+    assert_eq!(run(console, simulation, make).1, 0);
+    says(
+        console,
+        simulation,
+        "kubectl autoscale deployment web --min=2 --max=6 --cpu=50%",
+        "horizontalpodautoscaler.autoscaling/web autoscaled\n",
+    );
+    pass(simulation, 2_000);
+    says(
+        console,
+        simulation,
+        "kubectl get hpa",
+        "NAME   REFERENCE        TARGETS              MINPODS   MAXPODS   REPLICAS   AGE\n\
+         web    Deployment/web   cpu: <unknown>/50%   2         6         0          2s\n",
+    );
+    assert_eq!(run(console, simulation, "kubectl top pods").0, "!error: metrics not available yet\n");
+    let command = "load deployment/web --steady=180m".parse().expect("a command");
+    assert!(simulation.dispatch(command).is_ok());
+    pass(simulation, 50_000);
+    says(
+        console,
+        simulation,
+        "kubectl get hpa",
+        "NAME   REFERENCE        TARGETS        MINPODS   MAXPODS   REPLICAS   AGE\n\
+         web    Deployment/web   cpu: 53%/50%   2         6         4          52s\n",
+    );
+    let (text, exit) = run(console, simulation, "kubectl top pods --no-headers --sum");
+    assert_eq!(exit, 0);
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    // Of the four that there are now two have been measured.
+    assert_eq!((lines.len(), lines[0].len()), (4, 3), "{text}");
+    let total: i64 = lines[3][0].trim_end_matches('m').parse().expect("an amount");
+    assert!((90..=120).contains(&total), "{text}");
+    let (text, _) = run(console, simulation, "kubectl describe hpa web");
+    for part in ["resource cpu on pods  (as a percentage of request):", "ScalingActive", "New size: 4; reason: cpu"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}

@@ -113,7 +113,7 @@ pub fn history(context: &mut Context<'_>) -> Result<Done, Failure> {
                 context.out(&[&name, " with revision #", &number.to_string(), "\n", &text, "\n"].concat());
             }
             format => {
-                let text = format.print(&finished(context.cluster, &found.holder, false), true)?;
+                let text = format.print(&finished(&found.holder, false), true)?;
                 context.out(&text);
             }
         }

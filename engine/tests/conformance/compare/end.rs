@@ -94,7 +94,9 @@ fn timeless(value: &mut Value) {
         Value::Array(list) => list.iter_mut().for_each(timeless),
         Value::Object(map) => {
             // The time of the last probe, which only Jobs have, is left out here: it is that of the last transition.
-            for name in ["lastUpdateMs", "lastTransitionMs", "lastHeartbeatMs", "timeAddedMs", "lastProbeTime"] {
+            for name in
+                ["lastUpdateMs", "lastTransitionMs", "lastHeartbeatMs", "timeAddedMs", "lastScaleMs", "lastProbeTime"]
+            {
                 map.remove(name);
             }
             for name in ["startTime", "completionTime", "lastTransitionTime"] {

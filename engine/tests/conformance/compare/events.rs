@@ -30,6 +30,10 @@ fn plain(message: String) -> String {
     if let Some((by, _)) = message.split_once(" on node ").filter(|_| message.starts_with("Preempted by ")) {
         return format!("{by} on node NODE");
     }
+    // Of several pods without a request any may be named.
+    if let Some((why, _)) = message.split_once(" of Pod ").filter(|_| message.contains("missing request")) {
+        return why.into();
+    }
     match message.strip_prefix("Successfully assigned ").and_then(|it| it.rsplit_once(" to ")) {
         Some((pod, _)) => format!("Successfully assigned {pod} to NODE"),
         None => message,

@@ -107,8 +107,12 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// A message without the name of a pod that was never made.
+/// A message without the name of a pod that was never made, or that is one of several.
 pub fn anonymous(text: &str) -> String {
+    // Of several pods without a request any may be named: the real lister has no order.
+    if let Some((before, _)) = text.rsplit_once(" of Pod ").filter(|_| text.contains("missing request")) {
+        return before.to_string();
+    }
     let Some((before, rest)) = text.split_once("pods \"") else { return text.to_string() };
     let after = rest.split_once('"').map_or("", |(_, after)| after);
     format!("{before}pods *{after}")
@@ -173,8 +177,13 @@ fn shape(object: &Object, clock: Clock) -> Value {
         }
         _ => {
             let mut status = value["status"].clone();
-            if let (Object::PodDisruptionBudget(_), Some(conditions)) = (object, status.get_mut("conditions")) {
+            let has_times = matches!(object, Object::PodDisruptionBudget(_) | Object::HorizontalPodAutoscaler(_));
+            if let Some(conditions) = status.get_mut("conditions").filter(|_| has_times) {
                 *conditions = times(conditions, clock);
+            }
+            if let Some(time) = status.as_object_mut().and_then(|it| it.remove("lastScaleTime")) {
+                let time = time.as_str().and_then(Timestamp::parse).map(|it| it.millis() - clock.started_at);
+                status["lastScaleMs"] = time.into();
             }
             fields.insert("spec".into(), value["spec"].clone());
             fields.insert("status".into(), status);

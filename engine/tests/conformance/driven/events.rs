@@ -21,6 +21,7 @@ const COMPONENTS: &[&str] = &[
     "node-controller",
     "taint-eviction-controller",
     "endpoint-slice-controller",
+    "horizontal-pod-autoscaler",
     "controllermanager",
 ];
 

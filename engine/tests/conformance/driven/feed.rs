@@ -6,7 +6,7 @@ use loopscope_engine::api::{
     Condition, ContainerRunning, ContainerState, ContainerStatus, ContainerTerminated, ContainerWaiting, Kind, Object,
     ObjectKey, Pod, Timestamp,
 };
-use loopscope_engine::apiserver::{DeleteOptions, Effect, PatchType, Propagation, Request, Verb};
+use loopscope_engine::apiserver::{DeleteOptions, Effect, PatchType, Propagation, Request, Verb, manager_name};
 use serde_json::{Map, Value, json};
 
 use super::course::Step;
@@ -96,7 +96,16 @@ impl Works<'_> {
                 Ok(())
             }
             Op::Observe {} | Op::KubeletSet { .. } | Op::MetricsSet { .. } | Op::Drain { .. } => Ok(()),
-            Op::Apply { .. } => Err("server-side apply is missing".into()),
+            Op::Apply { target, manifest, field_manager, force } => {
+                let key = self.key(&target.kind, &target.name)?;
+                let body = self.recording.manifests.get(*manifest).ok_or("no such manifest")?;
+                let body = self.names.ours_in(body);
+                let verb = Verb::ServerSideApply(key.kind, key.namespace.clone(), body, *force);
+                let request = Request::new(manager_name(field_manager), verb);
+                let record = self.record(step);
+                let answer = self.execute(&request, record).map_err(|error| error.message)?;
+                self.check(&answer.object, step)
+            }
             Op::Replace { target, set, .. } => self.replace(&target.kind, &target.name, set, step),
         }
     }

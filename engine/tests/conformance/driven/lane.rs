@@ -6,10 +6,14 @@
 
 use std::rc::Rc;
 
-use loopscope_engine::api::{Kind, ObjectKey, Timestamp};
+use loopscope_engine::api::{Kind, Object, ObjectKey, Pod, Timestamp};
 use loopscope_engine::apiserver::{Change, ChangeKind, EventDraft, Objects, Request};
-use loopscope_engine::client::{Action, AnyReconciler, Context, Next, Outcome, Step};
+use loopscope_engine::client::{
+    Action, AnyReconciler, ContainerUsage, Context, Metrics, Next, Outcome, PodUsage, Step,
+};
 use loopscope_engine::sim::{Millis, Time};
+
+use crate::conformance::recording::Recording;
 
 /// What the clock of the engine shows at the recording's start: nothing has happened before its zero.
 const BEFORE: i64 = 600_000;
@@ -30,6 +34,54 @@ pub struct Instant {
 impl Instant {
     pub fn wall(self) -> Timestamp {
         Timestamp::from_millis(self.started_at + self.t)
+    }
+}
+
+/// When the autoscaler's controller had its passes, and what the recorder's metrics server answered: the CPU of all ready
+/// pods together (ms, thousandths), in equal shares.
+#[derive(Debug, Default)]
+pub struct Metered {
+    passes: Vec<i64>,
+    loads: Vec<(i64, u64)>,
+}
+
+impl Metered {
+    pub fn of(recording: &Recording) -> Self {
+        Self { passes: recording.passes.clone(), loads: recording.loads().collect() }
+    }
+
+    /// When a pass comes that is asked for at a time: passes in a recording come later by what those before took.
+    fn due(&self, asked: i64) -> i64 {
+        const HALF: i64 = 7_500;
+        match self.passes.is_empty() {
+            true => asked,
+            false => self.passes.iter().copied().find(|t| *t > asked - HALF).unwrap_or(i64::MAX / 4),
+        }
+    }
+}
+
+/// The metrics server at an instant.
+struct Server<'a> {
+    cache: &'a Objects,
+    cpu_milli: u64,
+    at_ms: i64,
+}
+
+fn counts(pod: &Pod) -> bool {
+    pod.is_ready() && !pod.is_terminating()
+}
+
+impl Metrics for Server<'_> {
+    fn of(&self, pod: &Pod) -> Option<PodUsage> {
+        let here = self.cache.of_kind(Kind::Pod).filter_map(Object::as_pod);
+        let ready = here.filter(|it| it.metadata.namespace == pod.metadata.namespace && counts(it)).count() as u64;
+        let container = ContainerUsage {
+            name: "app".into(),
+            cpu_nano: self.cpu_milli * 1_000_000 / ready.max(1),
+            memory: 10 * 1024 * 1024,
+        };
+        let window = Millis(5_000);
+        counts(pod).then(|| PodUsage { at_ms: self.at_ms, window, containers: vec![container] })
     }
 }
 
@@ -68,6 +120,8 @@ pub struct Lane {
     pub delayed: Vec<(ObjectKey, i64)>,
     failures: Vec<(ObjectKey, u32)>,
     pub turns: Vec<Turn>,
+    /// Of the autoscaler's controller.
+    pub metrics: Rc<Metered>,
 }
 
 impl Lane {
@@ -83,6 +137,7 @@ impl Lane {
             delayed: Vec::new(),
             failures: Vec::new(),
             turns: Vec::new(),
+            metrics: Rc::default(),
         }
     }
 
@@ -148,6 +203,7 @@ impl Lane {
 
     /// An earlier turn that was asked for stays.
     fn delay(&mut self, key: ObjectKey, due: i64) {
+        let due = self.metrics.due(due);
         match self.delayed.iter_mut().find(|(known, _)| *known == key) {
             Some((_, known)) => *known = due.min(*known),
             None => self.delayed.push((key, due)),
@@ -231,6 +287,9 @@ impl Lane {
                 return events;
             }
             let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
+            let loads = self.metrics.loads.iter().rev();
+            let cpu_milli = loads.clone().find(|(t, _)| *t <= now.t).map_or(0, |(_, milli)| *milli);
+            let server = Server { cache: &turn.cache, cpu_milli, at_ms: now.started_at + now.t };
             let context = Context {
                 cache: &turn.cache,
                 version: turn.version,
@@ -239,6 +298,7 @@ impl Lane {
                 wall_millis: now.started_at + now.t,
                 expects: true,
                 runtime: None,
+                metrics: Some(&server),
             };
             let stepped = self.reconciler.step(&context, key, turn.number, outcomes);
             events.extend(stepped.events);

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use super::compare::{Clock, Part, difference};
 use super::course::{Course, Deed, Step};
-use super::lane::{Instant, Lane, time};
+use super::lane::{Instant, Lane, Metered, time};
 use super::names::Names;
 use super::search::Choice;
-use crate::conformance::recording::{Op, Recording};
+use crate::conformance::recording::{AUTOSCALER, Op, Recording};
 
 /// The least time without any event, write or Event after which a recording counts as still.
 pub const STILL: i64 = 300;
@@ -31,6 +31,7 @@ const BY_OBJECT: &[&str] = &[
     "DaemonSet",
     "Job",
     "EndpointSlice",
+    "Horizontal pod autoscaler",
     "Disruption budgets",
     "Resource quotas",
 ];
@@ -51,6 +52,7 @@ const CLIENTS: &[(&str, &str)] = &[
     ("Finished Jobs", "controller/ttl-after-finished-controller"),
     ("EndpointSlice", "controller/endpointslice-controller"),
     ("Pod collector", "controller/pod-garbage-collector"),
+    ("Horizontal pod autoscaler", AUTOSCALER),
 ];
 
 /// The real clock behind a loop's own clock: where it stands, and how often it comes round.
@@ -110,17 +112,23 @@ pub struct Works<'a> {
 }
 
 /// All loops as they are after a fresh start: those that are copied, and those that are one.
-fn loops() -> (Vec<Lane>, Vec<Lane>) {
+fn loops(recording: &Recording) -> (Vec<Lane>, Vec<Lane>) {
     let client = |name: &str| CLIENTS.iter().find(|(it, _)| *it == name).map_or("", |(_, client)| client);
     let (roots, lanes): (Vec<_>, Vec<_>) =
         ProcessKind::ControllerManager.loops().into_iter().partition(|(name, ..)| BY_OBJECT.contains(&name.as_str()));
-    let lane = |(name, _, reconciler): (Name, usize, _)| Lane::new(client(&name), reconciler);
+    let lane = |(name, _, reconciler): (Name, usize, _)| {
+        let mut lane = Lane::new(client(&name), reconciler);
+        if lane.by == AUTOSCALER {
+            lane.metrics = Rc::new(Metered::of(recording));
+        }
+        lane
+    };
     (roots.into_iter().map(lane).collect(), lanes.into_iter().map(lane).collect())
 }
 
 impl<'a> Works<'a> {
     pub fn new(recording: &'a Recording) -> Result<Self, String> {
-        let (roots, lanes) = loops();
+        let (roots, lanes) = loops(recording);
         let mut works = Self {
             recording,
             course: Rc::new(Course::of(recording)?),
@@ -316,7 +324,7 @@ impl<'a> Works<'a> {
 
     /// The process dies, and with it all that its loops knew.
     pub fn kill(&mut self) {
-        (self.roots, self.lanes) = loops();
+        (self.roots, self.lanes) = loops(self.recording);
         (self.is_running, self.is_up) = (false, false);
     }
 
@@ -418,7 +426,11 @@ pub fn perform(
     now: Instant,
 ) -> Result<Answer, ApiError> {
     let number = |field: &str| record.and_then(|it| it.get(field)).and_then(Value::as_i64);
-    let is_creation = matches!(request.verb, Verb::Create(_));
+    let is_creation = match &request.verb {
+        Verb::Create(_) => true,
+        Verb::ServerSideApply(..) => api.objects().get(&request.key()).is_none(),
+        _ => false,
+    };
     let is_deletion = matches!(request.verb, Verb::Delete(..) | Verb::Evict(..));
     // The server's own clock decides on which side of a full second a time falls.
     let shown = match () {

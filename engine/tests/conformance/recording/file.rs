@@ -52,8 +52,8 @@ pub struct File {
     _survivor: IgnoredAny,
     #[serde(default, rename = "neverReadyPods")]
     _never_ready: IgnoredAny,
-    #[serde(default, rename = "hpaPasses")]
-    _hpa_passes: IgnoredAny,
+    #[serde(default)]
+    pub hpa_passes: Vec<Pass>,
     #[serde(default, rename = "loadModel")]
     _load_model: IgnoredAny,
     #[serde(default, rename = "applyLog")]
@@ -64,6 +64,13 @@ pub struct File {
     _drained: IgnoredAny,
     #[serde(default, rename = "bindings")]
     _bindings: IgnoredAny,
+}
+
+/// What the autoscaler's controller read, and when. All but the time follows from the load and the pods.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pass {
+    pub t: i64,
 }
 
 #[derive(Deserialize)]

@@ -283,6 +283,7 @@ fn creations(count: i32, limit: usize) -> (usize, usize, bool) {
             wall_millis: NOW * 1000,
             expects: true,
             runtime: None,
+            metrics: None,
         };
         let step = controller.step(&context, &key, &mut turn, std::mem::take(&mut outcomes)).step;
         match step {
