@@ -1,7 +1,6 @@
 //! Writers of one field, in the simulated world: who owns it, who has written it, and what their fight costs.
 
 #[path = "common/play.rs"]
-#[allow(dead_code)]
 mod play;
 
 use loopscope_engine::api::{Kind, ObjectKey};

@@ -16,6 +16,7 @@ use crate::api::{FieldSet, Kind, Managed, ManagedEntry, ManagerId, Name, Object,
 
 /// The manager under which kubectl applies by the server.
 const KUBECTL: &str = "kubectl";
+const ANNOTATIONS: &str = "f:metadata\u{1}f:annotations";
 
 /// What somebody applies, with its namespace.
 fn placed(value: &Value, namespace: &Name) -> Value {
@@ -26,10 +27,6 @@ fn placed(value: &Value, namespace: &Name) -> Value {
         meta.insert("namespace".into(), namespace.as_str().into());
     }
     value
-}
-
-fn is_gone(old: &Value, new: &Value) -> bool {
-    !old.is_null() && new.is_null()
 }
 
 impl ApiServer {
@@ -144,12 +141,11 @@ impl ApiServer {
         if !FieldLog::covers(key.kind) {
             return;
         }
-        for (path, from, to) in spec_changes(old, new) {
-            let is_told = path.starts_with("f:spec") || path.starts_with("f:data") || path.starts_with("f:metadata");
-            if is_told || is_gone(&from, &to) {
-                let (key, at, seq) = (key.clone(), moment.now, moment.cause);
-                self.writes.note(FieldWrite { key, path, by, at, seq, from, to });
-            }
+        // What programs keep for themselves in annotations nobody fights over.
+        let told = spec_changes(old, new).into_iter().filter(|(path, ..)| !path.starts_with(ANNOTATIONS));
+        for (path, from, to) in told {
+            let (key, at, seq) = (key.clone(), moment.now, moment.cause);
+            self.writes.note(FieldWrite { key, path, by, at, seq, from, to });
         }
     }
 }

@@ -51,7 +51,7 @@ fn texts(context: &Context<'_>, item: &Item) -> Result<(String, String), ApiErro
     };
     let manager = context.manager(if by_server { server_side::MANAGER } else { "kubectl-client-side-apply" });
     let merged = context.cluster.try_out(&Request::new(manager, ask))?.object;
-    let old = live.as_ref().map_or(String::new(), |it| shown(it));
+    let old = live.as_ref().map_or(String::new(), shown);
     let mut new = finished(&merged, false);
     if let Some(meta) = new.get_mut("metadata").and_then(Value::as_object_mut) {
         match &live {
