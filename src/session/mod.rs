@@ -2,6 +2,7 @@
 
 mod branches;
 mod commands;
+mod console;
 mod details;
 mod edit;
 mod keep;
@@ -18,6 +19,7 @@ mod stops;
 mod timeline;
 mod why;
 
+pub use console::{BlockEntry, Hold, Typing};
 pub use keep::kept_steps;
 pub use share::Export;
 pub use show::PAGE;
@@ -33,6 +35,7 @@ pub use why::{Chain, Origin};
 use leptos::prelude::*;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::history::{BranchId, History};
+use loopscope_engine::kubectl::Terminal;
 use loopscope_engine::sim::Seq;
 use loopscope_engine::view::{self, PodRow};
 use loopscope_engine::world::{Goal, Instant, Scenario, Simulation};
@@ -92,6 +95,11 @@ fn first_speed() -> usize {
 struct Core {
     history: History,
     seeking: Option<Seeking>,
+    terminal: Terminal,
+    /// The terminal's version that is shown.
+    typed_shown: u64,
+    /// The manifest, while an object that the console edits is in its editor.
+    laid_aside: Option<String>,
     /// What play stops at, the event up to which it was looked for, and the one at which it was found.
     watch: Option<Goal>,
     watched: Seq,
@@ -153,6 +161,7 @@ pub struct Session {
     pub board: Board,
     pub focus: Focus,
     pub editor: Editor,
+    pub typing: Typing,
     pub toasts: State<Vec<Toast>>,
     pub announcement: State<String>,
     pub lanes: Lanes,
@@ -175,6 +184,9 @@ impl Session {
         let core = Core {
             history,
             seeking: None,
+            terminal: Terminal::default(),
+            typed_shown: 0,
+            laid_aside: None,
             watch: None,
             watched: Seq(0),
             stopped: None,
@@ -213,6 +225,7 @@ impl Session {
             board: Board::new(),
             focus: Focus::new(selected),
             editor: Editor::new(text),
+            typing: Typing::new(),
             toasts: State::new(Vec::new()),
             announcement: State::new(String::new()),
             lanes: Lanes::new(),
@@ -230,6 +243,7 @@ impl Session {
             core.show(self, wall_ms());
             core.show_details(self, wall_ms(), true);
             core.show_timeline(self, wall_ms(), true);
+            core.show_console(self);
         });
     }
 

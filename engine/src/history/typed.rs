@@ -80,9 +80,9 @@ impl History {
             let is_met = self.step(goal, bound.since(now));
             // The clock stands at the last thing that happened.
             while !is_met && !self.run_until(bound, usize::MAX) {}
-            let before = seen(terminal);
+            let before = (terminal.version(), terminal.is_busy());
             self.type_on(terminal);
-            if is_met || seen(terminal) != before {
+            if is_met || (terminal.version(), terminal.is_busy()) != before {
                 return true;
             }
             if bound == end {
@@ -90,10 +90,4 @@ impl History {
             }
         }
     }
-}
-
-/// What tells whether a console shows something new.
-fn seen(terminal: &Terminal) -> (Option<u32>, usize, bool) {
-    let last = terminal.blocks().last();
-    (last.map(|it| it.id), last.map_or(0, |it| it.n_lines() + it.n_cut), terminal.is_busy())
 }

@@ -9,6 +9,7 @@ use crate::sim::Time;
 /// So many commands are kept, and of one so many bytes; what came before goes.
 pub const MOST_BLOCKS: usize = 100;
 pub const MOST_BYTES: usize = 256 << 10;
+const MOST_PIECES: usize = 1_000;
 /// Of a longer output the first and the last lines are shown, and the rest once that is asked for.
 pub const FOLD_ABOVE: usize = 24;
 /// Of a longer line only the beginning is shown.
@@ -110,7 +111,7 @@ impl Block {
         self.n_bytes += text.len();
         self.pieces.push(Piece { number: self.n_pieces, stream, text: text.into(), n_lines: n_lines - n_gone });
         self.n_pieces += 1;
-        while self.n_bytes > MOST_BYTES && self.pieces.len() > 1 {
+        while (self.n_bytes > MOST_BYTES || self.pieces.len() > MOST_PIECES) && self.pieces.len() > 1 {
             let gone = self.pieces.remove(0);
             self.n_bytes -= gone.text.len();
             self.n_cut += gone.n_lines;
@@ -129,6 +130,7 @@ pub struct Terminal {
     queue: VecDeque<String>,
     blocks: Vec<Block>,
     next: u32,
+    version: u64,
 }
 
 impl Terminal {
@@ -155,7 +157,8 @@ impl Terminal {
                 self.typed = None;
                 self.begin(line, now);
             }
-            if let Some(block) = self.blocks.last_mut() {
+            if let Some(block) = self.blocks.last_mut().filter(|_| !output.is_empty()) {
+                self.version += 1;
                 output.iter().for_each(|(stream, text)| block.push(*stream, text));
             }
             match went {
@@ -173,6 +176,7 @@ impl Terminal {
     fn begin(&mut self, line: String, at: Time) {
         let id = self.next;
         self.next += 1;
+        self.version += 1;
         let line = line.char_indices().nth(MOST_TYPED).map_or(line.as_str(), |(at, _)| &line[..at]).into();
         let pieces = Vec::new();
         self.blocks.push(Block { id, line, at, pieces, n_cut: 0, end: End::Open, n_pieces: 0, n_bytes: 0 });
@@ -183,6 +187,7 @@ impl Terminal {
     fn close(&mut self, end: End) {
         if let Some(block) = self.blocks.last_mut().filter(|it| it.end == End::Open) {
             block.end = end;
+            self.version += 1;
         }
     }
 
@@ -198,10 +203,16 @@ impl Terminal {
     /// Forgets what was printed, but for a command that is under way.
     pub fn clear(&mut self) {
         self.blocks.retain(|it| it.end == End::Open);
+        self.version += 1;
     }
 
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
+    }
+
+    /// A number that grows with each change of the blocks.
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     /// Whether a command is under way.
