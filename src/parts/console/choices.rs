@@ -2,6 +2,8 @@
 
 use loopscope_engine::kubectl::{Candidate, Completion};
 
+use web_sys::Event;
+
 use crate::atoms::yes;
 use crate::platform;
 use crate::ui::{State, View, each, effect, view};
@@ -86,7 +88,9 @@ pub fn choices_view(choices: Choices, choose: impl Fn(Candidate) + Copy + 'stati
     };
     view! {
         <div class="choices" hidden=is_closed>
-            <ul role="listbox" id="choices" aria-label="Completions">{each(numbered, |(at, it)| [at.to_string().as_str(), " ", &it.text].concat(), row)}</ul>
+            <ul
+                role="listbox" id="choices" tabindex="0" aria-label="Completions" on:mousedown={|event: Event| event.prevent_default()}
+            >{each(numbered, |(at, it)| [at.to_string().as_str(), " ", &it.text].concat(), row)}</ul>
             <p class="sub" role="status">{words}</p>
         </div>
     }

@@ -44,7 +44,10 @@ pub fn console_pane() -> View {
     let row = move |entry: BlockEntry| block_view(entry, to_end);
     view! {
         <section class="pane pane-console" class:is-open=is_open class:is-first=is_first aria-labelledby="h-con">
-            <div class="pane-h"><h2 class="h" id="h-con">"Console"</h2></div>
+            <div class="pane-h">
+                <h2 class="h" id="h-con">"Console"</h2>
+                <span class="sub" id="prompt-hint">"Enter runs, Tab completes, Esc then Tab leaves"</span>
+            </div>
             <div
                 class="term" tabindex="0" role="log" aria-live="polite" aria-busy=is_busy aria-labelledby="h-con" at=list
                 on:scroll=scrolled on:keydown=rove_rows

@@ -60,25 +60,29 @@ pub fn prompt() -> View {
     };
     let is_open = move || choices.all.with(|all| !all.is_empty()).then_some("choices");
     view! {
-        {choices_view(choices, move |it| prompt.take(&it))}
         <div class="prompt">
+            {choices_view(choices, move |it| prompt.take(&it))}
             <span class="ps" aria-hidden="true">"$"</span>
             <textarea
                 id="prompt" class="prompt-text" at={prompt.field} rows=rows spellcheck="false" autocomplete="off" autocapitalize="off"
                 aria-label="kubectl" aria-describedby="prompt-hint" aria-autocomplete="list" aria-controls=is_open
                 aria-activedescendant={move || choices.active()} placeholder="kubectl get pods" prop:value={move || line.get()}
                 on:input=typed on:paste=pasted on:keydown={move |event| prompt.pressed(event.unchecked_ref())}
-                on:blur={move |_| choices.close()} on:focus={move |_| prompt.leaves.set_value(false)}
+                on:blur={move |_| choices.close()} on:focus={move |_| prompt.entered()}
             ></textarea>
             <button class="btn btn-s" type="button" on:click={move |_| prompt.run()}>"Run"</button>
         </div>
-        <p class="prompt-hint sub" id="prompt-hint">
-            "Enter runs, Shift+Enter begins a line. ↑ ↓ earlier lines. Tab completes; Esc, then Tab, leaves."
-        </p>
     }
 }
 
 impl Prompt {
+    fn entered(self) {
+        self.leaves.set_value(false);
+        if let Some(field) = self.field.get_untracked() {
+            platform::show_nearest(&field);
+        }
+    }
+
     fn pressed(self, event: &KeyboardEvent) {
         let (choices, session) = (self.choices, self.session);
         let with = event.ctrl_key() || event.alt_key() || event.meta_key();

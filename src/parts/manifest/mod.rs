@@ -84,8 +84,7 @@ pub fn manifest_pane() -> View {
         >
             <div class="pane-h">
                 <h2 class="h" id="h-man">"Manifest"</h2>
-                {sample_list(field, changed)}
-                {file_button(field, changed)}
+                {when(move || !is_editing(), move || view! { {sample_list(field, changed)}{file_button(field, changed)} })}
                 <button class="btn btn-s" type="button" on:click=compare>"Compare"</button>
                 {when(is_editing, move || view! {
                     <button class="btn btn-s" type="button" on:click={move |_| session.cancel_editing()}>"Cancel"</button>
