@@ -260,8 +260,10 @@ labTest('kubectl edit opens the editor and goes on when that is applied or cance
   await page.waitForFunction(() => document.activeElement.id === 'prompt');
   assert.deepEqual(await commands(page).locator('pre').allInnerTexts(), ['deployment.apps/web edited\n', 'deployment.apps/web\n']);
   assert.equal((await lab.readout()).want, 2);
+  await page.getByRole('tab', { name: 'Manifest' }).click();
   assert.equal(await lab.editor().inputValue(), manifest, 'the manifest is back');
 
+  await open(page);
   await page.keyboard.type('kubectl edit deployment web');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();

@@ -79,7 +79,7 @@ fn offers() -> View {
         let restart = ["kubectl rollout restart deployment ", &name, " && kubectl rollout status deployment ", &name];
         lines.push(restart.concat());
     }
-    lines.push("kubectl get events --sort-by=.metadata.creationTimestamp".to_owned());
+    lines.push("kubectl describe node node-1".to_owned());
     view! {
         <div class="offers">
             <p>"Type kubectl as in a terminal, or paste several lines. Press one to try it:"</p>
