@@ -51,7 +51,7 @@ fn verbs_types_names_and_flags_are_completed_from_the_world() {
         ("k get deploy -l tier", &["tier=front"]),
         ("k get deploy --selector=app=w", &["--selector=app=web"]),
         ("k get pods --show-l", &["--show-labels"]),
-        ("k scale deploy web --re", &["--replicas=~", "--resource-version=~"]),
+        ("k scale deploy web --re", &["--recursive", "--replicas=~", "--resource-version=~"]),
         ("k delete deploy web --cascade=", &["--cascade=background", "--cascade=foreground", "--cascade=orphan"]),
         ("k rollout status ", &["deployment/api", "deployment/web"]),
         ("k rollout status d", &["deployment/api", "deployment/web"]),
@@ -80,9 +80,9 @@ fn verbs_types_names_and_flags_are_completed_from_the_world() {
         ("cat <<EOF\nk get ", &[]),
         ("helm i", &[]),
     ];
-    for (text, expected) in cases {
-        assert_eq!(words(&desk, text), *expected, "`{text}`");
-    }
+    let wrong = cases.iter().filter(|(text, expected)| words(&desk, text) != *expected);
+    let wrong: Vec<String> = wrong.map(|(text, _)| format!("`{text}`: {:?}", words(&desk, text))).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!(found(&desk, "k get all").all.len(), 1);
     assert!(words(&desk, "k get ").len() > 40);
     assert!(words(&desk, "k ").contains(&"apply".into()) && words(&desk, "k ").len() > 20);
