@@ -142,6 +142,42 @@ struct Core {
 }
 
 impl Core {
+    fn new(history: History) -> Self {
+        Self {
+            history,
+            seeking: None,
+            terminal: Terminal::default(),
+            typed_shown: 0,
+            laid_aside: None,
+            watch: None,
+            watched: Seq(0),
+            stopped: None,
+            later: None,
+            beside: None,
+            steps_of: None,
+            registry: Registry::default(),
+            lights: Lights::default(),
+            timeline_at: f64::MIN,
+            cursor_seen: None,
+            carry: 0.0,
+            credit: 0.0,
+            last_wall: None,
+            waited: 0.0,
+            measured: None,
+            followed: (0, f64::MIN),
+            details_at: f64::MIN,
+            events_at: f64::MIN,
+            loops_at: f64::MIN,
+            page_at: f64::MIN,
+            map_due: f64::MIN,
+            details_seq: u64::MAX,
+            announcer: None,
+            announced_seq: 0,
+            next_toast: 0,
+            switched: (String::new(), f64::MIN),
+        }
+    }
+
     fn sim(&self) -> &Simulation {
         self.history.simulation()
     }
@@ -181,39 +217,7 @@ impl Session {
         let selected = selected.or_else(|| view::first_key(sim));
         let is_started = sim.instant() != Instant::default();
         let has_steps = history.branches().iter().any(|it| !it.steps().is_empty());
-        let core = Core {
-            history,
-            seeking: None,
-            terminal: Terminal::default(),
-            typed_shown: 0,
-            laid_aside: None,
-            watch: None,
-            watched: Seq(0),
-            stopped: None,
-            later: None,
-            beside: None,
-            steps_of: None,
-            registry: Registry::default(),
-            lights: Lights::default(),
-            timeline_at: f64::MIN,
-            cursor_seen: None,
-            carry: 0.0,
-            credit: 0.0,
-            last_wall: None,
-            waited: 0.0,
-            measured: None,
-            followed: (0, f64::MIN),
-            details_at: f64::MIN,
-            events_at: f64::MIN,
-            loops_at: f64::MIN,
-            page_at: f64::MIN,
-            map_due: f64::MIN,
-            details_seq: u64::MAX,
-            announcer: None,
-            announced_seq: 0,
-            next_toast: 0,
-            switched: (String::new(), f64::MIN),
-        };
+        let core = Core::new(history);
         let session = Self {
             core: StoredValue::new_local(core),
             raf: StoredValue::new_local(None),
