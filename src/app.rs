@@ -60,6 +60,7 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         Part::Loops => "loops",
         Part::Inspect => "inspect",
         Part::Manifest => "manifest",
+        Part::Console => "console",
         Part::Events => "events",
         Part::History => "history",
     };

@@ -14,7 +14,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("environment", &["api", "sim", "client", "note"]),
     ("kubectl", &["api", "manifest", "sim", "apiserver"]),
     ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "note"]),
-    ("history", &["sim", "world"]),
+    ("history", &["apiserver", "kubectl", "sim", "world"]),
     ("share", &["api", "manifest", "sim", "environment", "world"]),
     (
         "view",

@@ -2,6 +2,7 @@
 
 mod announcer;
 mod beside;
+mod console;
 mod deeds;
 mod dock;
 mod events;
@@ -30,6 +31,7 @@ mod transport;
 
 pub use announcer::announcer;
 pub use beside::beside;
+pub use console::console_pane;
 pub use deeds::Sheets;
 pub use dock::dock;
 pub use events::events_pane;

@@ -175,6 +175,7 @@ impl Session {
     /// Begins a branch here, to come back to.
     pub fn fork(self) {
         self.stop_seeking();
+        self.stop_line("a branch began");
         let name = self.with_core(|core| {
             let id = core.history.fork();
             core.history.branch(id).map(|it| it.name.clone())

@@ -3,7 +3,7 @@ use loopscope_engine::manifest::Severity;
 use loopscope_engine::view;
 use loopscope_engine::world::{Command, NodeSetup, Outcome, Subject};
 
-use super::{Session, Toast, Tone, keep};
+use super::{Session, Toast, Tone};
 use crate::platform::wall_ms;
 
 /// So many toasts at once; older ones go.
@@ -16,22 +16,17 @@ impl Session {
     pub(super) fn dispatch(self, command: Command) -> Option<Outcome> {
         self.stop_seeking();
         let outcome = self.with_core(|core| {
-            let branch = core.history.current();
+            let mark = core.mark();
             let outcome = core.history.dispatch(command);
-            if core.history.current() == branch {
-                keep::add(core.sim());
-            } else {
-                keep::all(&core.history);
-                core.later = None;
-                self.focus.chain.put(None);
-                self.focus.origin.put(None);
-                self.past.forked.put(core.history.branch(core.history.current()).map(|it| it.name.clone()));
-            }
-            outcome
+            core.keep_since(mark, self);
+            (outcome, core.history.current() != mark.0)
         });
-        self.refresh();
-        self.tell_of_fork();
-        outcome
+        if outcome.as_ref().is_some_and(|(_, has_forked)| *has_forked) {
+            self.stop_line("another future began");
+        }
+        // A command that waits may have waited for this.
+        self.type_on();
+        outcome.map(|(outcome, _)| outcome)
     }
 
     /// Dispatches a command whose answer is shown in a toast.

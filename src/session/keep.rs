@@ -58,14 +58,15 @@ fn identity(scenario: &Scenario) -> String {
     [scenario.name.as_str(), " ", &state_words(digest.value())].concat()
 }
 
-/// The newest command of the journal has been carried out.
-pub(super) fn add(sim: &Simulation) {
-    let Some(entry) = sim.journal().last() else { return };
-    let line = entry.to_string();
-    with_kept(|kept| {
-        kept.journal.push_str(&line);
-        kept.journal.push('\n');
-    });
+/// These commands, the newest of the journal, have been carried out.
+pub(super) fn add(entries: &[Rc<JournalEntry>]) {
+    for entry in entries {
+        let line = entry.to_string();
+        with_kept(|kept| {
+            kept.journal.push_str(&line);
+            kept.journal.push('\n');
+        });
+    }
 }
 
 /// The world is another one: these commands lead to it, and some may be still to come.
@@ -131,7 +132,7 @@ fn play_again(core: &mut Core, text: &str) -> Option<usize> {
     core.history = History::of(core.sim().scenario().clone(), entries.into_iter().map(Rc::new).collect(), now);
     core.steps_of = None;
     while core.history.redo().is_some() {
-        add(core.sim());
+        add(core.sim().journal().last().map(std::slice::from_ref).unwrap_or_default());
         reached(core.sim());
     }
     core.history.seek(now);
@@ -177,6 +178,7 @@ impl Session {
     }
 
     fn play_kept(self, text: &str) {
+        self.stop_line("another run was opened");
         let steps = self.with_core(|core| play_again(core, text));
         self.refresh();
         let words = match steps.flatten() {

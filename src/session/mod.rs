@@ -2,6 +2,7 @@
 
 mod branches;
 mod commands;
+mod console;
 mod details;
 mod edit;
 mod keep;
@@ -18,6 +19,7 @@ mod stops;
 mod timeline;
 mod why;
 
+pub use console::{BlockEntry, Hold, Typing};
 pub use keep::kept_steps;
 pub use share::Export;
 pub use show::PAGE;
@@ -33,6 +35,7 @@ pub use why::{Chain, Origin};
 use leptos::prelude::*;
 use loopscope_engine::api::{ObjectKey, Uid};
 use loopscope_engine::history::{BranchId, History};
+use loopscope_engine::kubectl::Terminal;
 use loopscope_engine::sim::Seq;
 use loopscope_engine::view::{self, PodRow};
 use loopscope_engine::world::{Goal, Instant, Scenario, Simulation};
@@ -92,6 +95,11 @@ fn first_speed() -> usize {
 struct Core {
     history: History,
     seeking: Option<Seeking>,
+    terminal: Terminal,
+    /// The terminal's version that is shown.
+    typed_shown: u64,
+    /// The manifest, while an object that the console edits is in its editor.
+    laid_aside: Option<String>,
     /// What play stops at, the event up to which it was looked for, and the one at which it was found.
     watch: Option<Goal>,
     watched: Seq,
@@ -134,47 +142,13 @@ struct Core {
 }
 
 impl Core {
-    fn sim(&self) -> &Simulation {
-        self.history.simulation()
-    }
-}
-
-/// A handle to everything the page shows and can do.
-#[derive(Clone, Copy)]
-pub struct Session {
-    core: StoredValue<Core, LocalStorage>,
-    raf: StoredValue<Option<Raf>, LocalStorage>,
-    pub scenario: StoredValue<String>,
-    /// The simple view is shown, not the workspace.
-    pub is_simple: State<bool>,
-    pub transport: Transport,
-    pub past: Past,
-    pub stops: State<Vec<Stop>>,
-    pub board: Board,
-    pub focus: Focus,
-    pub editor: Editor,
-    pub toasts: State<Vec<Toast>>,
-    pub announcement: State<String>,
-    pub lanes: Lanes,
-}
-
-impl Session {
-    pub fn new(scenario: Scenario) -> Self {
-        Self::of(History::new(scenario), None)
-    }
-
-    /// A world that has come somewhere already, and what of it to look at.
-    pub fn of(history: History, selected: Option<ObjectKey>) -> Self {
-        let sim = history.simulation();
-        let name = sim.scenario().name.clone();
-        keep::begin(&history);
-        let text = sim.manifest().to_owned();
-        let selected = selected.or_else(|| view::first_key(sim));
-        let is_started = sim.instant() != Instant::default();
-        let has_steps = history.branches().iter().any(|it| !it.steps().is_empty());
-        let core = Core {
+    fn new(history: History) -> Self {
+        Self {
             history,
             seeking: None,
+            terminal: Terminal::default(),
+            typed_shown: 0,
+            laid_aside: None,
             watch: None,
             watched: Seq(0),
             stopped: None,
@@ -201,7 +175,49 @@ impl Session {
             announced_seq: 0,
             next_toast: 0,
             switched: (String::new(), f64::MIN),
-        };
+        }
+    }
+
+    fn sim(&self) -> &Simulation {
+        self.history.simulation()
+    }
+}
+
+/// A handle to everything the page shows and can do.
+#[derive(Clone, Copy)]
+pub struct Session {
+    core: StoredValue<Core, LocalStorage>,
+    raf: StoredValue<Option<Raf>, LocalStorage>,
+    pub scenario: StoredValue<String>,
+    /// The simple view is shown, not the workspace.
+    pub is_simple: State<bool>,
+    pub transport: Transport,
+    pub past: Past,
+    pub stops: State<Vec<Stop>>,
+    pub board: Board,
+    pub focus: Focus,
+    pub editor: Editor,
+    pub typing: Typing,
+    pub toasts: State<Vec<Toast>>,
+    pub announcement: State<String>,
+    pub lanes: Lanes,
+}
+
+impl Session {
+    pub fn new(scenario: Scenario) -> Self {
+        Self::of(History::new(scenario), None)
+    }
+
+    /// A world that has come somewhere already, and what of it to look at.
+    pub fn of(history: History, selected: Option<ObjectKey>) -> Self {
+        let sim = history.simulation();
+        let name = sim.scenario().name.clone();
+        keep::begin(&history);
+        let text = sim.manifest().to_owned();
+        let selected = selected.or_else(|| view::first_key(sim));
+        let is_started = sim.instant() != Instant::default();
+        let has_steps = history.branches().iter().any(|it| !it.steps().is_empty());
+        let core = Core::new(history);
         let session = Self {
             core: StoredValue::new_local(core),
             raf: StoredValue::new_local(None),
@@ -213,6 +229,7 @@ impl Session {
             board: Board::new(),
             focus: Focus::new(selected),
             editor: Editor::new(text),
+            typing: Typing::new(),
             toasts: State::new(Vec::new()),
             announcement: State::new(String::new()),
             lanes: Lanes::new(),
@@ -230,6 +247,7 @@ impl Session {
             core.show(self, wall_ms());
             core.show_details(self, wall_ms(), true);
             core.show_timeline(self, wall_ms(), true);
+            core.show_console(self);
         });
     }
 

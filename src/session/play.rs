@@ -151,7 +151,9 @@ impl Session {
         let pace = self.pace();
         let linger = self.is_simple.get_untracked();
         let went = self.with_core(|core| {
+            let mark = core.mark();
             let went = core.advance(wall, pace, linger);
+            core.keep_typed(mark, self);
             if let Some(factor) = core.measure(wall) {
                 self.transport.factor.put(factor_words(pace, factor, matches!(went, Went::Behind)));
             }
@@ -161,6 +163,7 @@ impl Session {
             core.show(self, wall);
             core.show_details(self, wall, false);
             core.show_timeline(self, wall, false);
+            core.show_console(self);
             core.announce_later(self);
             went
         });
@@ -169,6 +172,7 @@ impl Session {
             self.toast([NOTHING, NO_CHANGE].concat(), Tone::Notice);
         }
         self.stop_if_met();
+        self.after_typing();
         went.is_some()
     }
 
@@ -223,14 +227,19 @@ impl Session {
         self.stop_seeking();
         self.transport.started.put(true);
         let happened = self.with_core(|core| {
-            let from = core.sim().now();
+            let (from, mark) = (core.sim().now(), core.mark());
             let happened = step(core);
+            core.keep_typed(mark, self);
             self.transport.leap.put(leap(from, core.sim().now(), idle));
             happened
         });
         if happened == Some(false) {
             self.toast([NOTHING, idle].concat(), Tone::Notice);
         }
+        if self.with_core(|core| core.terminal.is_busy()) == Some(true) {
+            self.type_on();
+        }
+        self.after_typing();
     }
 
     /// To the next change of any object, however long that takes. Playing goes on.

@@ -43,9 +43,13 @@ impl Session {
     pub(super) fn go(self, words: String, way: impl FnOnce(&Core) -> Option<(BranchId, Replay)>) {
         let is_on = self.with_core(|core| {
             core.seeking = way(core).map(|(branch, replay)| Seeking { branch, replay, words });
-            core.seeking.is_some()
+            let here = (core.history.current(), core.sim().instant());
+            core.seeking.as_ref().map(|it| (it.branch, it.replay.to()) != here)
         });
-        if is_on == Some(true) {
+        if is_on.flatten() == Some(true) {
+            self.stop_line("time was moved");
+        }
+        if is_on.flatten().is_some() {
             self.past.seeking.put(Some(0));
             if self.go_on() {
                 self.start_frames();

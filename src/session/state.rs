@@ -311,12 +311,14 @@ pub enum Part {
     Loops,
     Inspect,
     Manifest,
+    Console,
     Events,
     History,
 }
 
 impl Part {
-    pub const ALL: [Part; 6] = [Part::Map, Part::Loops, Part::Inspect, Part::Manifest, Part::Events, Part::History];
+    pub const ALL: [Part; 7] =
+        [Part::Map, Part::Loops, Part::Inspect, Part::Manifest, Part::Console, Part::Events, Part::History];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -324,6 +326,7 @@ impl Part {
             Part::Loops => "Loops",
             Part::Inspect => "Inspect",
             Part::Manifest => "Manifest",
+            Part::Console => "Console",
             Part::Events => "Events",
             Part::History => "History",
         }
@@ -370,6 +373,8 @@ pub struct Focus {
     pub part: State<Part>,
     /// The pane of the dock that is open where only one fits.
     pub pane: State<Part>,
+    /// Where three fit: which of manifest and console is in the first.
+    pub first: State<Part>,
 }
 
 impl Focus {
@@ -388,14 +393,18 @@ impl Focus {
             events: State::new(Vec::new()),
             part: State::new(Part::Map),
             pane: State::new(Part::Manifest),
+            first: State::new(Part::Manifest),
         }
     }
 
     /// Brings a part to the front wherever it may be hidden.
     pub fn open(&self, part: Part) {
         self.part.put(part);
-        if matches!(part, Part::Manifest | Part::Events | Part::History) {
+        if matches!(part, Part::Manifest | Part::Console | Part::Events | Part::History) {
             self.pane.put(part);
+        }
+        if matches!(part, Part::Manifest | Part::Console) {
+            self.first.put(part);
         }
     }
 }

@@ -23,30 +23,37 @@ pub struct Stop {
 impl Core {
     /// Runs to a time, or until so much has happened, or to what is watched for.
     pub(super) fn run(&mut self, until: Time, most: usize) -> Ran {
-        let Some(goal) = &self.watch else {
-            return if self.history.run_until(until, most) { Ran::There } else { Ran::OnTheWay };
-        };
-        // One may have gone back since.
-        let after = self.watched.min(self.history.simulation().trace().last_seq());
-        let ran = self.history.run_watching(until, most, goal, after);
-        self.stopped = self.history.simulation().first_met(goal, after).filter(|_| ran == Ran::Met);
-        self.watched = self.sim().trace().last_seq();
+        let Self { history, terminal, watch, watched, stopped, .. } = self;
+        // A command that waits is to see everything as it happens.
+        let most = if terminal.is_busy() { 1 } else { most };
+        let ran = history.run_typing(terminal, until, |history, until| {
+            let Some(goal) = &watch else {
+                return if history.run_until(until, most) { Ran::There } else { Ran::OnTheWay };
+            };
+            // One may have gone back since.
+            let after = (*watched).min(history.simulation().trace().last_seq());
+            let ran = history.run_watching(until, most, goal, after);
+            *stopped = history.simulation().first_met(goal, after).filter(|_| ran == Ran::Met);
+            ran
+        });
+        if watch.is_some() {
+            *watched = history.simulation().trace().last_seq();
+        }
         ran
     }
 
     /// Whether nothing of the kind happens by itself within the time that a step may leave out.
     pub(super) fn is_far(&self, goal: &Goal) -> bool {
         let to = Instant::end_of(self.sim().now() + super::play::PATIENCE);
-        self.history.pending().is_empty() && !self.sim().clone().step_to(goal, to)
+        self.history.pending().is_empty() && !self.terminal.is_busy() && !self.sim().clone().step_to(goal, to)
     }
 
     /// One step to a goal, or to what is watched for if that comes first.
     pub(super) fn step_to(&mut self, goal: &Goal) -> bool {
         let after = self.sim().trace().last_seq();
-        let happened = match &self.watch {
-            Some(watch) => self.history.step(&Goal::Any(vec![goal.clone(), watch.clone()]), super::play::PATIENCE),
-            None => self.history.step(goal, super::play::PATIENCE),
-        };
+        let either = self.watch.as_ref().map(|watch| Goal::Any(vec![goal.clone(), watch.clone()]));
+        let goal = either.as_ref().unwrap_or(goal);
+        let happened = self.history.step_typing(&mut self.terminal, goal, super::play::PATIENCE);
         self.stopped = self.watch.as_ref().and_then(|goal| self.sim().first_met(goal, after));
         self.watched = self.sim().trace().last_seq();
         happened

@@ -160,7 +160,7 @@ export class Lab {
   }
 
   events() {
-    return this.page.getByRole('log').getByRole('listitem');
+    return this.page.getByRole('log', { name: 'Events' }).getByRole('listitem');
   }
 
   /** A short message of this text. */

@@ -6,6 +6,7 @@
 mod branch;
 mod checkpoints;
 mod replay;
+mod typed;
 
 use std::rc::Rc;
 
@@ -170,13 +171,19 @@ impl History {
         if self.is_past() {
             self.fork();
         }
+        let n_before = self.live.journal().len();
         let outcome = self.live.dispatch(command);
-        let step = self.live.journal().last().cloned();
-        if let Some(branch) = self.branch_mut(self.current) {
-            branch.steps.extend(step);
+        self.take_over(n_before);
+        outcome
+    }
+
+    /// The branch gets the commands that the world has carried out since.
+    fn take_over(&mut self, n_before: usize) {
+        let Self { branches, current, live, .. } = self;
+        if let Some(branch) = branches.iter_mut().find(|it| it.id == *current) {
+            branch.steps.extend(live.journal().get(n_before..).unwrap_or_default().iter().cloned());
         }
         self.note();
-        outcome
     }
 
     /// Begins a branch at the cursor and makes it the current one.

@@ -29,6 +29,17 @@ pub struct Running {
     why_not: Option<String>,
 }
 
+/// How far [`Running::step`] has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Went {
+    /// A command has ended, with this exit code.
+    Ended(i32),
+    /// Nothing more can be done at this instant.
+    Waits,
+    /// All commands have ended, the last with this exit code.
+    Over(i32),
+}
+
 impl Console {
     pub fn namespace(&self) -> Name {
         if self.namespace.is_empty() { "default".into() } else { self.namespace.clone() }
@@ -73,30 +84,57 @@ impl Console {
 impl Running {
     /// Goes on as far as it can at this instant. Its exit code once all of it has ended.
     pub fn poll(&mut self, console: &mut Console, cluster: &mut dyn Cluster) -> Option<i32> {
+        loop {
+            match self.step(console, cluster) {
+                Went::Ended(_) => {}
+                Went::Waits => return None,
+                Went::Over(exit) => return Some(exit),
+            }
+        }
+    }
+
+    /// Begins the next command, or goes on with the one under way, and stops where that has ended.
+    pub fn step(&mut self, console: &mut Console, cluster: &mut dyn Cluster) -> Went {
         if let Some(error) = self.why_not.take() {
             self.output.err(&[&error, "\n"].concat());
             self.exit = Some(1);
         }
-        while self.exit.is_none() {
-            if let Some(waiting) = &mut self.waiting {
-                let mut out = Output::default();
-                let exit = waiting.look(cluster, &mut out);
-                self.pass(out);
-                let exit = exit?;
-                self.waiting = None;
-                self.end(exit, console);
-                continue;
-            }
+        if let Some(exit) = self.exit {
+            return Went::Over(exit);
+        }
+        if self.waiting.is_none() {
             let Some(step) = self.steps.pop_front() else {
                 self.exit = Some(self.last);
-                break;
+                return Went::Over(self.last);
             };
-            if step.if_well && self.last != 0 {
-                continue;
-            }
             self.begin(step, console, cluster);
         }
-        self.exit
+        if let Some(waiting) = &mut self.waiting {
+            let mut out = Output::default();
+            let exit = waiting.look(cluster, &mut out);
+            self.pass(out);
+            let Some(exit) = exit else { return Went::Waits };
+            self.waiting = None;
+            self.end(exit, console);
+        }
+        if self.last != 0 {
+            // What was to run only if this went well.
+            while self.steps.front().is_some_and(|step| step.if_well) {
+                self.steps.pop_front();
+            }
+        }
+        Went::Ended(self.last)
+    }
+
+    /// What [`Running::step`] would begin, as it was typed; nothing while a command is under way.
+    pub fn next(&self) -> Option<&str> {
+        let is_between = self.exit.is_none() && self.waiting.is_none();
+        self.steps.front().filter(|_| is_between).map(|step| step.text.as_str())
+    }
+
+    /// Whether a command is under way and time must pass, or an editor be closed, before it goes on.
+    pub fn is_waiting(&self) -> bool {
+        self.exit.is_none() && self.waiting.is_some()
     }
 
     /// When it is to be asked again even if nothing has happened, in milliseconds since 1970.
@@ -247,7 +285,7 @@ fn is_kubectl(words: &[String]) -> bool {
 }
 
 /// The words that name the verb: those before the first flags are passed over with their values.
-fn named(words: &[String]) -> Vec<(usize, &str)> {
+pub fn named(words: &[String]) -> Vec<(usize, &str)> {
     let (mut found, mut place) = (Vec::new(), 0);
     while let Some(word) = words.get(place) {
         if word == "--" {

@@ -52,6 +52,20 @@ pub fn read(text: &str) -> Result<Vec<Step>, String> {
     Ok(reader.steps)
 }
 
+/// Whether a text is yet to be finished: a quote or a here-document has no end, or the last line goes on.
+pub fn is_unfinished(text: &str) -> bool {
+    let backslashes = text.len() - text.trim_end_matches('\\').len();
+    let begins_more = || text.trim_end().ends_with(['|', '&']) && !text.trim_end().ends_with("||");
+    text.len() <= LONGEST
+        && match read(text) {
+            Ok(_) => backslashes % 2 == 1 || begins_more(),
+            Err(error) => error.starts_with(UNENDED_QUOTE) || error.starts_with(UNENDED_DOCUMENT),
+        }
+}
+
+const UNENDED_QUOTE: &str = "error: unterminated quote";
+const UNENDED_DOCUMENT: &str = "error: the here-document has no end";
+
 const NO_VARIABLES: &str = "error: variables and substitutions of the shell are not simulated: write the value itself";
 
 impl Reader<'_> {
@@ -92,6 +106,8 @@ impl Reader<'_> {
                 '&' | '|' | '(' | ')' | '`' => {
                     return Err(["error: '", &c.to_string(), "' of the shell is not simulated"].concat());
                 }
+                // The prompt that documentation writes before what is to be typed.
+                '$' if self.is_prompt() => self.place += 1,
                 _ => {
                     let word = self.word()?;
                     self.words.push(word);
@@ -127,6 +143,7 @@ impl Reader<'_> {
                     .trim()
                     .trim_end_matches([';', '&'])
                     .trim()
+                    .trim_start_matches("$ ")
                     .into();
             }
             self.steps.push(step);
@@ -226,6 +243,10 @@ impl Reader<'_> {
             }
         }
         Ok(word)
+    }
+
+    fn is_prompt(&self) -> bool {
+        self.words.is_empty() && self.step.pipe.is_empty() && self.rest().starts_with("$ ")
     }
 
     fn is_variable(&self) -> bool {

@@ -72,7 +72,7 @@ pub fn editor_view(sheet: Sheet, field: At<HtmlTextAreaElement>, on_text: Callba
 }
 
 /// A browser types a pasted text as a person would, which takes minutes for megabytes: those are put in at once.
-fn paste_large(event: &ClipboardEvent, field: At<HtmlTextAreaElement>) -> Option<String> {
+pub fn paste_large(event: &ClipboardEvent, field: At<HtmlTextAreaElement>) -> Option<String> {
     let text = event.clipboard_data()?.get_data("text/plain").ok().filter(|text| text.len() > LARGE)?;
     event.prevent_default();
     let field = field.get_untracked()?;

@@ -16,9 +16,9 @@ use web_sys::{DragEvent, Event, HtmlTextAreaElement};
 use crate::atoms::icon;
 use crate::platform;
 use crate::session::{Editor, Part, session};
-use crate::ui::{At, View, view};
+use crate::ui::{At, View, view, when};
 pub use diff::{changes_view, diff_view};
-pub use editor::{Sheet, editor_view};
+pub use editor::{Sheet, editor_view, paste_large};
 pub use problems::problems;
 use samples::{SAMPLES, Sample};
 
@@ -51,9 +51,13 @@ pub fn manifest_pane() -> View {
     let editor = session.editor;
     let field = At::<HtmlTextAreaElement>::new();
     let is_open = move || session.focus.pane.get() == Part::Manifest;
+    let is_first = move || session.focus.first.get() == Part::Manifest;
+    let editing = session.typing.editing;
+    let is_editing = move || editing.with(Option::is_some);
     let changed = delayed_lint(editor);
     let apply = move |_| {
-        if !session.apply() {
+        let is_done = if editing.with_untracked(Option::is_some) { session.finish_editing() } else { session.apply() };
+        if !is_done {
             go_to_first(editor, field);
         }
     };
@@ -70,7 +74,7 @@ pub fn manifest_pane() -> View {
     };
     view! {
         <section
-            class="pane pane-manifest" class:is-open=is_open aria-labelledby="h-man"
+            class="pane pane-manifest" class:is-open=is_open class:is-first=is_first aria-labelledby="h-man"
             on:dragover={|event: Event| event.prevent_default()}
             on:drop={move |event: Event| {
                 event.prevent_default();
@@ -80,14 +84,25 @@ pub fn manifest_pane() -> View {
         >
             <div class="pane-h">
                 <h2 class="h" id="h-man">"Manifest"</h2>
-                {sample_list(field, changed)}
-                {file_button(field, changed)}
+                {when(move || !is_editing(), move || view! { {sample_list(field, changed)}{file_button(field, changed)} })}
                 <button class="btn btn-s" type="button" on:click=compare>"Compare"</button>
+                {when(is_editing, move || view! {
+                    <button class="btn btn-s" type="button" on:click={move |_| session.cancel_editing()}>"Cancel"</button>
+                })}
                 <button class="btn btn-s" type="button" on:click=apply>"Apply"</button>
             </div>
+            <p class="edited" role="status">{move || editing.get().map(edited_words)}</p>
             {editor_view(sheet, field, changed)}
             {problems(sheet, field)}
         </section>
+    }
+}
+
+/// What is in the editor while the console edits an object.
+fn edited_words(command: String) -> View {
+    view! {
+        {icon("i i14", "#i-info")}
+        <span>"In place of the manifest: " <code>{command}</code> ". Apply writes the object, Cancel leaves it as it was."</span>
     }
 }
 

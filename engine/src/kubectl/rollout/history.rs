@@ -135,13 +135,10 @@ pub fn undo(context: &mut Context<'_>) -> Result<Done, Failure> {
 
 fn undo_one(context: &mut Context<'_>, target: &Object, to: i64) -> Result<(), Failure> {
     let kind = target.kind();
+    if matches!(kind, Kind::StatefulSet | Kind::DaemonSet) {
+        return undo_kept(context, target, to);
+    }
     let Some(deployment) = target.as_deployment().cloned() else {
-        if matches!(kind, Kind::StatefulSet | Kind::DaemonSet) {
-            return Err(Failure::not_simulated(
-                &["undoing the rollout of a ", kind.name()].concat(),
-                "Apply the old manifest again",
-            ));
-        }
         let group = kind.group();
         fail(
             context,
@@ -174,12 +171,7 @@ fn undo_one(context: &mut Context<'_>, target: &Object, to: i64) -> Result<(), F
         return Ok(());
     };
     if context.dry == Dry::Client {
-        let text = template::template(&template_of(found));
-        let reference = reference(&target.key());
-        context.out(
-            &[&reference, " Pod Template:\n", text.strip_prefix("Pod Template:\n").unwrap_or(&text), " (dry run)\n"]
-                .concat(),
-        );
+        would_be(context, target, found, "");
         return Ok(());
     }
     if deployment.spec.paused {
@@ -190,6 +182,53 @@ fn undo_one(context: &mut Context<'_>, target: &Object, to: i64) -> Result<(), F
         return Ok(());
     }
     roll_back(context, target, found)
+}
+
+/// What `--dry-run=client` prints.
+fn would_be(context: &mut Context<'_>, target: &Object, found: &Revision, words: &str) {
+    let text = template::template(&template_of(found));
+    let text = text.strip_prefix("Pod Template:\n").unwrap_or(&text);
+    context.out(&[&reference(&target.key()), " ", words, "Pod Template:\n", text, " (dry run)\n"].concat());
+}
+
+/// A StatefulSet or DaemonSet: its revisions are kept as the patches that bring them back.
+fn undo_kept(context: &mut Context<'_>, target: &Object, to: i64) -> Result<(), Failure> {
+    let revisions = revisions(context, target).unwrap_or_default();
+    let number = to.to_string();
+    let found = match to {
+        0 if revisions.len() < 2 => {
+            fail(context, &["no last revision to roll back to"]);
+            return Ok(());
+        }
+        0 => revisions.get(revisions.len() - 2),
+        to => revisions.iter().find(|it| it.number == to),
+    };
+    let Some(found) = found else {
+        fail(context, &["unable to find specified revision ", &number, " in history"]);
+        return Ok(());
+    };
+    if context.dry == Dry::Client {
+        would_be(context, target, found, "will roll back to ");
+        return Ok(());
+    }
+    let mut kept = template_of(found);
+    if let Some(map) = kept.as_object_mut() {
+        map.remove("$patch");
+    }
+    if *super::super::value::at(&target.to_value(), "spec.template") == kept {
+        let name = reference(&target.key());
+        context.line(&[&name, " skipped rollback (current template already matches revision ", &number, ")"]);
+        return Ok(());
+    }
+    let patch = super::super::value::at(&found.holder.to_value(), "data").clone();
+    let manager = context.manager("kubectl-rollout");
+    match context.patch(manager, target, PatchType::Strategic, patch) {
+        Ok(answer) => context.say(Ok(answer.object), "rolled back"),
+        Err(error) => {
+            fail(context, &["failed restoring revision ", &number, ": ", &error.message]);
+            Ok(())
+        }
+    }
 }
 
 fn roll_back(context: &mut Context<'_>, target: &Object, found: &Revision) -> Result<(), Failure> {
