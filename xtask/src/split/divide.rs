@@ -21,6 +21,8 @@ const SMALL: usize = 14;
 
 pub struct Halves {
     pub first: Vec<u8>,
+    /// The functions of the first half, with the numbers that a browser's stack trace has.
+    pub names: String,
     pub rest: Vec<u8>,
 }
 
@@ -34,7 +36,7 @@ pub fn divide(wasm: &[u8], used: &[bool]) -> Res<Halves> {
         return Err(words("it has data that it places itself"));
     }
     let plan = Plan::of(&module, used)?;
-    Ok(Halves { first: plan.first()?, rest: plan.rest()? })
+    Ok(Halves { first: plan.first()?, names: plan.names(), rest: plan.rest()? })
 }
 
 struct Plan<'m, 'a> {
@@ -98,6 +100,23 @@ impl<'m, 'a> Plan<'m, 'a> {
         Ok(types)
     }
 
+    /// Those that the first half has, in their old order: that stay, and that something stands for.
+    fn kept(&self) -> Vec<(u32, usize)> {
+        let mut kept: Vec<(u32, usize)> = self.own(true).collect();
+        kept.extend(self.own(false).filter(|(function, _)| self.stood_for.contains_key(function)));
+        kept.sort_unstable();
+        kept
+    }
+
+    fn names(&self) -> String {
+        let line = |(function, number): (u32, usize)| {
+            let name = self.module.names.get(&function).copied().unwrap_or("?");
+            let state = if self.stood_for.contains_key(&function) { "of the rest" } else { "here" };
+            format!("{number} {state} {name}\n")
+        };
+        self.kept().into_iter().map(|(function, _)| function).zip(self.module.imported..).map(line).collect()
+    }
+
     /// How many globals the module has: the one that says whether the rest is here follows them.
     fn here(&self) -> u32 {
         self.module.globals.len() as u32
@@ -105,11 +124,8 @@ impl<'m, 'a> Plan<'m, 'a> {
 
     fn first(&self) -> Res<Vec<u8>> {
         let module = self.module;
-        // Imported ones, then in their old order those that stay and those that something stands for.
         let imported = 0..module.imported as u32;
-        let mut kept: Vec<(u32, usize)> = self.own(true).collect();
-        kept.extend(self.own(false).filter(|(function, _)| self.stood_for.contains_key(function)));
-        kept.sort_unstable();
+        let kept = self.kept();
         let mut numbers = Numbers::of(imported.chain(kept.iter().map(|(function, _)| *function)));
         let mut out = wasm_encoder::Module::new();
         out.section(&self.types()?);
@@ -417,6 +433,15 @@ mod tests {
         other[at] = b'x';
         assert!(divide(&other, &[true; 4]).err().unwrap().contains("does not import"));
         assert!(divide(&program(), &[true; 3]).err().unwrap().contains("3 of 4"));
+    }
+
+    #[test]
+    fn in_one_piece_it_only_loses_what_it_does_not_need() {
+        let program = program();
+        let mut named = program.clone();
+        // A custom section: its number, its length, the length of its name, its name.
+        named.extend([0, 2, 1, b'x']);
+        assert_eq!(crate::split::module::without_names(&named).unwrap(), program);
     }
 
     #[test]

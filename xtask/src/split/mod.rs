@@ -19,13 +19,14 @@ use std::path::Path;
 /// Divides the program of a built page, if a browser is there to tell what a first visit uses.
 pub fn page(tools: &Tools, dist: &Path) -> Res {
     let Some(file) = program(dist)? else { return Err(format!("{} holds no program", dist.display())) };
+    let wasm = fs::read(&file).map_err(|e| format!("can't read {}: {e}", file.display()))?;
     if setup::browser().is_none() || !paths::e2e().join("node_modules/playwright-core").is_dir() {
         println!(
             "build: no browser or no Playwright is here to record a first visit with: the program stays in one piece"
         );
-        return Ok(());
+        return fs::write(&file, module::without_names(&wasm)?)
+            .map_err(|e| format!("can't write {}: {e}", file.display()));
     }
-    let wasm = fs::read(&file).map_err(|e| format!("can't read {}: {e}", file.display()))?;
     let mut used = record::first_visit(tools, dist, &file, &wasm)?;
     let n_used = used.iter().filter(|it| **it).count();
     near::mark_near(&module::Module::read(&wasm)?, &mut used)?;
@@ -35,6 +36,7 @@ pub fn page(tools: &Tools, dist: &Path) -> Res {
         |to: &Path, bytes: &[u8]| fs::write(to, bytes).map_err(|e| format!("can't write {}: {e}", to.display()));
     write(&file, &halves.first)?;
     write(&rest, &halves.rest)?;
+    write(&paths::target().join("first-visit.names"), halves.names.as_bytes())?;
     println!(
         "build: {n_used} of {} functions are used by a first visit, {} more are near; {} bytes come at first, {} when they are wanted",
         used.len(),

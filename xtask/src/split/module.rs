@@ -4,7 +4,7 @@ use crate::cmd::Res;
 use std::collections::BTreeMap;
 use wasmparser::{
     Data, DataKind, Element, ElementItems, ElementKind, Export, ExternalKind, FuncType, FunctionBody, Global, Import,
-    MemoryType, Operator, Parser, Payload, Table, TypeRef,
+    KnownCustom, MemoryType, Name, Operator, Parser, Payload, Table, TypeRef,
 };
 
 #[derive(Default)]
@@ -24,6 +24,8 @@ pub struct Module<'a> {
     pub elements: Vec<Element<'a>>,
     pub data_count: Option<u32>,
     pub data: Vec<Data<'a>>,
+    /// Of functions, by number: for those who work on the page.
+    pub names: BTreeMap<u32, &'a str>,
     /// Of the functions that are not imported, in order.
     pub bodies: Vec<FunctionBody<'a>>,
 }
@@ -73,8 +75,25 @@ impl<'a> Module<'a> {
             Payload::DataCountSection { count, .. } => self.data_count = Some(count),
             Payload::DataSection(section) => self.data = all(section)?,
             Payload::CodeSectionEntry(body) => self.bodies.push(body),
+            Payload::CustomSection(section) => {
+                if let KnownCustom::Name(names) = section.as_known() {
+                    self.take_names(names)?;
+                }
+            }
             Payload::TagSection(_) => return Err(words("it has exceptions")),
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn take_names(&mut self, names: wasmparser::NameSectionReader<'a>) -> Res {
+        for part in names {
+            if let Name::Function(names) = part.map_err(words)? {
+                for name in names {
+                    let name = name.map_err(words)?;
+                    self.names.insert(name.index, name.name);
+                }
+            }
         }
         Ok(())
     }
@@ -133,4 +152,19 @@ impl<'a> Module<'a> {
     pub fn has_passive_data(&self) -> bool {
         self.data.iter().any(|it| matches!(it.kind, DataKind::Passive))
     }
+}
+
+/// The program without the sections that it does not need to run.
+pub fn without_names(wasm: &[u8]) -> Res<Vec<u8>> {
+    let mut out = wasm_encoder::Module::new();
+    for payload in Parser::new(0).parse_all(wasm) {
+        let payload = payload.map_err(words)?;
+        if matches!(payload, Payload::CustomSection(_)) {
+            continue;
+        }
+        if let Some((id, range)) = payload.as_section() {
+            out.section(&wasm_encoder::RawSection { id, data: &wasm[range.start as usize..range.end as usize] });
+        }
+    }
+    Ok(out.finish())
 }

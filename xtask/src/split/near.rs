@@ -1,5 +1,5 @@
-//! What a first visit did not use but might: small functions that what it used holds pointers to, such as the closures
-//! of a view that is there, or the methods of a table in memory.
+//! What a first visit did not use but might: small functions that what it used calls, or holds pointers to, such as the
+//! closures of a view that is there, or the methods of a table in memory.
 
 use super::module::{Module, words};
 use crate::cmd::Res;
@@ -8,6 +8,8 @@ use wasmparser::{DataKind, FunctionBody, Operator};
 
 /// Larger ones are whole parts of the page.
 const LARGEST: usize = 300;
+/// Of those that are called there are many more.
+const LARGEST_CALLED: usize = 100;
 /// A table of methods begins with what drops the value, its size and its alignment; then so many methods are looked at.
 const METHODS: usize = 3;
 
@@ -15,8 +17,9 @@ const METHODS: usize = 3;
 pub fn mark_near(module: &Module, used: &mut [bool]) -> Res {
     let memory = Memory::of(module)?;
     let by_slot: BTreeMap<u32, u32> = module.slots()?.into_iter().map(|(function, slot)| (slot, function)).collect();
-    let mut near: Vec<&u32> = Vec::new();
+    let (mut near, mut called): (Vec<&u32>, Vec<u32>) = Default::default();
     for (body, _) in module.bodies.iter().zip(used.iter()).filter(|(_, used)| **used) {
+        called.extend(Module::named_in(body)?);
         for number in numbers_in(body)? {
             near.extend(by_slot.get(&number));
             let method = |at: usize| memory.word(number.checked_add(4 * at as u32)?);
@@ -24,8 +27,10 @@ pub fn mark_near(module: &Module, used: &mut [bool]) -> Res {
             near.extend(slots.filter_map(|slot| by_slot.get(&slot)));
         }
     }
-    for own in near.into_iter().filter_map(|function| (*function as usize).checked_sub(module.imported)) {
-        if module.bodies.get(own).is_some_and(|body| body.as_bytes().len() <= LARGEST) {
+    let near = near.into_iter().map(|function| (*function, LARGEST));
+    for (function, largest) in near.chain(called.into_iter().map(|function| (function, LARGEST_CALLED))) {
+        let own = (function as usize).checked_sub(module.imported);
+        if let Some(own) = own.filter(|own| module.bodies[*own].as_bytes().len() <= largest) {
             used[own] = true;
         }
     }
