@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::fields::{Fields, difference};
 use super::managers::{Write, applying, settled, spec_changes, updated};
-use super::server::{decode, keep_uid};
+use super::server::decode;
 use super::server_side::{merged, pruned};
+use super::strategy::keep_uid;
 use super::{
     Answer, ApiError, ApiServer, Effect, FieldLog, FieldWrite, LAST_APPLIED, Moment, apply_defaults, configuration,
     three_way,

@@ -26,6 +26,7 @@ mod restore;
 mod server;
 mod server_side;
 mod strategic;
+mod strategy;
 mod templates;
 mod validation;
 mod watch;

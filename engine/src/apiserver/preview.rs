@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::server::drop_status;
+use super::strategy::drop_status;
 use super::{ApiError, ApiServer};
 use crate::api::{Kind, Name, Object, ObjectKey};
 
