@@ -3,6 +3,7 @@ const named = document.querySelector('meta[name="rest"]');
 const rest = named && new URL(named.content, document.baseURI).href;
 const root = document.documentElement;
 let exports = null;
+let stack;
 let here = !rest;
 let compiled = null;
 let coming = null;
@@ -17,6 +18,11 @@ const joined = () => {
 globalThis.loopscopeRest = {
   begin(first) {
     exports = first;
+    stack = first["g-0"]?.value;
+  },
+  // A program that ran out of stack has none left to say so with.
+  unwind() {
+    if (stack !== undefined) exports["g-0"].value = stack;
   },
   isHere: () => here,
   come() {
