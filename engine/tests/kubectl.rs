@@ -8,6 +8,9 @@ mod cluster;
 #[path = "kubectl/compare.rs"]
 mod compare;
 #[cfg(test)]
+#[path = "kubectl/newcomer.rs"]
+mod newcomer;
+#[cfg(test)]
 #[path = "kubectl/random.rs"]
 mod random;
 #[path = "kubectl/recording.rs"]

@@ -49,11 +49,12 @@ impl Core {
         }
         // A branch's steps only become more; their words may take reading a manifest.
         let old = if is_same { past.steps.get_untracked() } else { Vec::new() };
-        let row = |(index, step): (usize, &Rc<JournalEntry>)| StepRow {
-            index,
-            at_ms: step.at.0,
-            words: old.get(index).map_or_else(|| step.command.words().into(), |it| it.words.clone()),
-            is_to_come: index >= n_done,
+        let row = |(index, step): (usize, &Rc<JournalEntry>)| {
+            let is_to_come = index >= n_done;
+            // Whether a command is refused is known once it was given.
+            let known = old.get(index).filter(|it| it.is_to_come == is_to_come).map(|it| it.words.clone());
+            let words = || self.sim().words_of(index).unwrap_or_else(|| step.command.words());
+            StepRow { index, at_ms: step.at.0, words: known.unwrap_or_else(|| words().into()), is_to_come }
         };
         past.steps.put(steps.iter().enumerate().map(row).collect());
         self.steps_of = Some(history.current());

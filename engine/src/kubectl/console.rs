@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::errors::Failure;
 use super::flags::Args;
 use super::shell::{self, Step};
-use super::{Cluster, Context, Done, Dry, Output, Problem, Stream, Waiting, flags, pipe, verbs};
+use super::{Cluster, Context, Done, Dry, Output, Problem, Stream, Waiting, create, flags, pipe, verbs};
 use crate::api::Name;
 
 /// What a console remembers from line to line.
@@ -27,6 +27,8 @@ pub struct Running {
     exit: Option<i32>,
     last: i32,
     why_not: Option<String>,
+    /// Lines of the text that are no commands, until that is said.
+    n_printed: usize,
 }
 
 /// How far [`Running::step`] has come.
@@ -60,13 +62,15 @@ impl Console {
             exit: None,
             last: 0,
             why_not: None,
+            n_printed: 0,
         };
         match shell::read(text) {
-            Ok(mut steps) => {
-                if let (Some(first), Some(input)) = (steps.first_mut(), input) {
+            Ok(mut script) => {
+                if let (Some(first), Some(input)) = (script.steps.first_mut(), input) {
                     first.input.get_or_insert_with(|| input.into());
                 }
-                running.steps = steps.into();
+                running.steps = script.steps.into();
+                running.n_printed = script.n_printed;
             }
             Err(error) => running.why_not = Some(error),
         }
@@ -107,6 +111,11 @@ impl Running {
                 self.exit = Some(self.last);
                 return Went::Over(self.last);
             };
+            if let n @ 1.. = std::mem::take(&mut self.n_printed) {
+                let lines = if n == 1 { " line does" } else { " lines do" };
+                let words = " not begin with \"$ \" as the commands do: taken for output and passed over)\n";
+                self.output.err(&["(", &n.to_string(), lines, words].concat());
+            }
             self.begin(step, console, cluster);
         }
         if let Some(waiting) = &mut self.waiting {
@@ -114,7 +123,9 @@ impl Running {
             let exit = waiting.look(cluster, &mut out);
             self.pass(out);
             let Some(exit) = exit else { return Went::Waits };
-            self.waiting = None;
+            if let Some((file, text)) = self.waiting.take().and_then(|mut it| it.left()) {
+                console.write(&file, text);
+            }
             self.end(exit, console);
         }
         if self.last != 0 {
@@ -366,8 +377,11 @@ fn attempt(
         .map(|(_, word)| word.clone())
         .collect();
     let path = ["kubectl ", verb.name].concat();
-    let args: Args = flags::parse(verb, &rest)
-        .map_err(|error| Failure::errors(&[&error, "\nSee '", &path, " --help' for usage."]))?;
+    let args: Args = flags::parse(verb, &rest).map_err(|error| {
+        let other = plain.get(1).filter(|_| verb.name == "create");
+        let other = other.and_then(|word| create::other_kind(word, plain.get(2).copied()));
+        other.unwrap_or_else(|| Failure::errors(&[&error, "\nSee '", &path, " --help' for usage."]))
+    })?;
     if args.is("help") {
         return Err(Failure::not_simulated("the help text", "See https://kubernetes.io/docs/reference/kubectl/"));
     }

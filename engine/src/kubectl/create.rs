@@ -274,30 +274,40 @@ pub fn clusterip(context: &mut Context<'_>) -> Result<Done, Failure> {
     context.done()
 }
 
+/// What kubectl creates by words and this program does not: whatever flags there are.
+pub fn other_kind(word: &str, next: Option<&str>) -> Option<Failure> {
+    const OTHERS: [&str; 16] = [
+        "secret",
+        "service",
+        "svc",
+        "serviceaccount",
+        "sa",
+        "role",
+        "rolebinding",
+        "clusterrole",
+        "clusterrolebinding",
+        "cronjob",
+        "cj",
+        "ingress",
+        "ing",
+        "priorityclass",
+        "pc",
+        "token",
+    ];
+    if !OTHERS.contains(&word) {
+        return None;
+    }
+    let kind = next.filter(|_| matches!(word, "secret" | "service" | "svc"));
+    let kind = kind.map_or_else(String::new, |it| [" ", it].concat());
+    Some(Failure::not_simulated(&["kubectl create ", word, &kind].concat(), "Use 'kubectl create -f'"))
+}
+
 /// `kubectl create -f`
 pub fn create(context: &mut Context<'_>) -> Result<Done, Failure> {
     let path = context.args.path.clone();
     if let Some(word) = context.args.words.first() {
-        const OTHERS: [&str; 16] = [
-            "secret",
-            "service",
-            "svc",
-            "serviceaccount",
-            "sa",
-            "role",
-            "rolebinding",
-            "clusterrole",
-            "clusterrolebinding",
-            "cronjob",
-            "cj",
-            "ingress",
-            "ing",
-            "priorityclass",
-            "pc",
-            "token",
-        ];
-        if OTHERS.contains(&word.as_str()) {
-            return Err(Failure::not_simulated(&["kubectl create ", word].concat(), "Use 'kubectl create -f'"));
+        if let Some(failure) = other_kind(word, context.args.words.get(1).map(String::as_str)) {
+            return Err(failure);
         }
         let words = context.args.words.join(" ");
         return Err(Failure::usage(&path, &["Unexpected args: [", &words, "]"].concat()));

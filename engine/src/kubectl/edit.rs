@@ -25,7 +25,7 @@ pub fn edit(context: &mut Context<'_>) -> Result<Done, Failure> {
     };
     let text = to_yaml(&finished(target, false));
     let manager = context.manager("kubectl-edit");
-    Ok(Done::Wait(Box::new(Editing { target: target.clone(), text, edited: None, manager })))
+    Ok(Done::Wait(Box::new(Editing { target: target.clone(), text, edited: None, refused: None, manager })))
 }
 
 /// Waits for the editor.
@@ -33,6 +33,8 @@ struct Editing {
     target: Object,
     text: String,
     edited: Option<String>,
+    /// What was edited and refused, which would else be lost.
+    refused: Option<(String, String)>,
     manager: &'static str,
 }
 
@@ -71,6 +73,9 @@ impl Waiting for Editing {
             Ok(()) => Some(0),
             Err(failure) => {
                 out.err(&failure.print());
+                let file = ["kubectl-edit-", &self.target.meta().name, ".yaml"].concat();
+                out.err(&["A copy of your changes has been stored to \"", &file, "\"\n"].concat());
+                self.refused = Some((file, edited));
                 Some(1)
             }
         }
@@ -82,5 +87,9 @@ impl Waiting for Editing {
 
     fn edited(&mut self, text: String) {
         self.edited = Some(text);
+    }
+
+    fn left(&mut self) -> Option<(String, String)> {
+        self.refused.take()
     }
 }

@@ -153,6 +153,12 @@ impl Args {
         time::duration(self.text(name)).filter(|_| self.has(name))
     }
 
+    /// `--request-timeout`, a duration or whole seconds, in milliseconds; 0 is none.
+    pub fn request_timeout(&self) -> Option<i64> {
+        let text = self.text("request-timeout");
+        time::duration(text).or_else(|| time::duration(&[text, "s"].concat())).filter(|ms| *ms > 0)
+    }
+
     /// The names of all flags given.
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
         self.given.iter().map(|(name, _)| *name)

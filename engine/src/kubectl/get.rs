@@ -276,6 +276,7 @@ fn watch(context: &mut Context<'_>, found: Found, format: Format) -> Result<Done
         context.selector(&[kind])?,
         look,
     );
+    watch.until = context.args.request_timeout().map(|ms| context.now().saturating_add(ms));
     watch.names_only = matches!(format, Format::Name);
     if !context.args.is("watch-only") {
         watch.print(&found.objects, context.now(), &mut context.out);

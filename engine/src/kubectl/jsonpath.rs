@@ -32,6 +32,16 @@ enum Operand {
     Path(Vec<Step>),
 }
 
+/// So deep may ranges and filters stand in each other: reading and printing them takes stack.
+const MAX_DEPTH: usize = 50;
+
+fn check_depth(depth: usize) -> Result<(), String> {
+    if depth <= MAX_DEPTH {
+        return Ok(());
+    }
+    Err(["ranges and filters more than ", &MAX_DEPTH.to_string(), " deep in each other are not simulated"].concat())
+}
+
 /// A template that was read.
 #[derive(Clone, Debug)]
 pub struct Template(Vec<Part>);
@@ -57,7 +67,10 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn parts(&mut self, inside: bool) -> Result<Vec<Part>, String> {
+    /// The parts up to the end of the range that is `depth` deep; 0 is all of the text.
+    fn parts(&mut self, depth: usize) -> Result<Vec<Part>, String> {
+        check_depth(depth)?;
+        let inside = depth > 0;
         let mut parts = Vec::new();
         while !self.rest.is_empty() {
             let open = self.rest.find('{').unwrap_or(self.rest.len());
@@ -75,8 +88,8 @@ impl Reader<'_> {
                 return if inside { Ok(parts) } else { Err("not in range, nothing to end".into()) };
             }
             if let Some(path) = action.strip_prefix("range ").or_else(|| action.strip_prefix("range\t")) {
-                let steps = path_of(path.trim())?;
-                parts.push(Part::Range(steps, self.parts(true)?));
+                let steps = path_of(path.trim(), 0)?;
+                parts.push(Part::Range(steps, self.parts(depth + 1)?));
                 continue;
             }
             for word in words(action)? {
@@ -118,7 +131,7 @@ fn words(action: &str) -> Result<Vec<Part>, String> {
             continue;
         }
         let end = word_end(rest);
-        parts.push(Part::Path(path_of(&rest[..end])?));
+        parts.push(Part::Path(path_of(&rest[..end], 0)?));
         rest = &rest[end..];
     }
 }
@@ -173,7 +186,9 @@ fn word_end(text: &str) -> usize {
     text.len()
 }
 
-fn path_of(text: &str) -> Result<Vec<Step>, String> {
+/// `depth` filters stand around it.
+fn path_of(text: &str, depth: usize) -> Result<Vec<Step>, String> {
+    check_depth(depth)?;
     let mut steps = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -202,7 +217,7 @@ fn path_of(text: &str) -> Result<Vec<Step>, String> {
             }
             '[' => {
                 let end = bracket_end(rest).ok_or("unterminated array")?;
-                steps.push(bracket(&rest[1..end])?);
+                steps.push(bracket(&rest[1..end], depth)?);
                 rest = &rest[end + 1..];
             }
             '*' => {
@@ -258,13 +273,13 @@ fn bracket_end(text: &str) -> Option<usize> {
     None
 }
 
-fn bracket(text: &str) -> Result<Step, String> {
+fn bracket(text: &str, depth: usize) -> Result<Step, String> {
     let text = text.trim();
     if text == "*" {
         return Ok(Step::All);
     }
     if let Some(filter) = text.strip_prefix("?(").and_then(|it| it.strip_suffix(')')) {
-        return self::filter(filter.trim());
+        return self::filter(filter.trim(), depth + 1);
     }
     if text.starts_with(['\'', '"']) {
         let names = text.split(',').map(|it| it.trim().trim_matches(['\'', '"']).replace("\\.", ".")).collect();
@@ -282,21 +297,21 @@ fn bracket(text: &str) -> Result<Step, String> {
     numbers.map(Step::Index).map_err(|_| wrong())
 }
 
-fn filter(text: &str) -> Result<Step, String> {
+fn filter(text: &str, depth: usize) -> Result<Step, String> {
     for sign in ["==", "!=", "<=", ">=", "<", ">"] {
         if let Some((left, right)) = text.split_once(sign) {
             let right = right.trim();
             let operand = if right.starts_with(['"', '\'']) {
                 Operand::Value(Value::from(unquote(right.trim_matches(['"', '\'']))))
             } else if let Some(path) = right.strip_prefix('@') {
-                Operand::Path(path_of(path)?)
+                Operand::Path(path_of(path, depth)?)
             } else {
                 Operand::Value(serde_json::from_str(right).map_err(|_| ["unrecognized identifier ", right].concat())?)
             };
-            return Ok(Step::Filter(path_of(left.trim())?, sign.into(), operand));
+            return Ok(Step::Filter(path_of(left.trim(), depth)?, sign.into(), operand));
         }
     }
-    Ok(Step::Filter(path_of(text)?, "exists".into(), Operand::Value(Value::Null)))
+    Ok(Step::Filter(path_of(text, depth)?, "exists".into(), Operand::Value(Value::Null)))
 }
 
 fn compare(left: &Value, sign: &str, right: &Value) -> bool {
@@ -394,7 +409,7 @@ impl Template {
     /// # Errors
     /// What is wrong with it, in kubectl's words.
     pub fn read(text: &str) -> Result<Self, String> {
-        Reader { rest: text }.parts(false).map(Self)
+        Reader { rest: text }.parts(0).map(Self)
     }
 
     /// All that its paths find.

@@ -147,6 +147,10 @@ pub trait Waiting {
     }
     /// What the editor has made of it.
     fn edited(&mut self, _text: String) {}
+    /// A file that it leaves behind when it ends: its name and its text.
+    fn left(&mut self) -> Option<(String, String)> {
+        None
+    }
 }
 
 /// Whether a request is only tried out.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Context, Done, Failure, Problem};
+use crate::api::Kind;
 use crate::apiserver::{ApiError, Effect, PatchType, Reason};
 use crate::manifest;
 
@@ -28,8 +29,13 @@ pub fn patch(context: &mut Context<'_>) -> Result<Done, Failure> {
     let value = read(&text)?;
     for target in targets {
         let manager = context.manager("kubectl-patch");
-        match context.patch(manager, &target, kind, value.clone()) {
+        let mut value = value.clone();
+        let unknown = without_unknown(target.kind(), kind, &mut value);
+        match context.patch(manager, &target, kind, value) {
             Ok(answer) => {
+                for field in unknown {
+                    context.out.err(&["Warning: ", &field, "\n"].concat());
+                }
                 let is_same = answer.outcome == Effect::Unchanged || answer.object == target;
                 let done = if is_same { "patched (no change)" } else { "patched" };
                 context.say(Ok(answer.object), done)?;
@@ -38,6 +44,26 @@ pub fn patch(context: &mut Context<'_>) -> Result<Done, Failure> {
         }
     }
     context.done()
+}
+
+/// Takes out what the server would not keep, and names it: it checks a patch with `fieldValidation=Warn`.
+fn without_unknown(kind: Kind, of: PatchType, patch: &mut Value) -> Vec<String> {
+    let Value::Array(operations) = patch else { return manifest::take_unknown(kind, patch) };
+    if of != PatchType::Json {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    operations.retain_mut(|it| {
+        let path = it.get("path").and_then(Value::as_str).unwrap_or_default().to_string();
+        let Some(value) = it.get_mut("value") else { return true };
+        let (unknown, is_all) = manifest::take_unknown_at(kind, &path, value);
+        let is_test = it.get("op").and_then(Value::as_str) == Some("test");
+        if !is_test {
+            found.extend(unknown);
+        }
+        is_test || !is_all
+    });
+    found
 }
 
 /// JSON, or YAML that stands for it.

@@ -58,9 +58,21 @@ pub fn run(words: &[String], input: Option<&str>, console: &Console) -> Result<S
             crate::sim::sort_by(&mut all, |a, b| a.cmp(b));
             Ok(all.concat())
         }
+        "wc" => Err(other_words(name, rest, "-l")),
+        "sort" => Err(other_words(name, rest, "")),
         "true" | "clear" => Ok(String::new()),
         _ => Err(["error: ", name, " is not simulated. Type 'kubectl' for what is\n"].concat()),
     }
+}
+
+/// What is said of words that `wc` and `sort` do not take here.
+fn other_words(name: &str, words: &[String], known: &str) -> String {
+    let what = match words.iter().find(|it| it.starts_with('-') && it.as_str() != known) {
+        Some(option) => ["the option ", option, " is not simulated"].concat(),
+        None if words.is_empty() => ["only '", name, " ", known, "' is simulated"].concat(),
+        None => "files are not simulated, only what a pipe gives".into(),
+    };
+    [name, ": ", &what, "\n"].concat()
 }
 
 /// `grep [-v] [-i] [-c] [-E] PATTERN`, of plain text: `^`, `$` and `|` are the only signs.

@@ -29,13 +29,23 @@ struct Reader<'a> {
     /// Marks of here-documents whose text begins on the next line, and whether leading tabs are dropped.
     marks: Vec<(String, bool)>,
     began: usize,
+    is_prompted: bool,
+    n_printed: usize,
+}
+
+/// What a text is read as.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Script {
+    pub steps: Vec<Step>,
+    /// So many lines were taken for what commands had printed: others begin with a prompt, and they do not.
+    pub n_printed: usize,
 }
 
 /// Reads commands.
 ///
 /// # Errors
 /// What a shell would not understand either, or what is not simulated.
-pub fn read(text: &str) -> Result<Vec<Step>, String> {
+pub fn read(text: &str) -> Result<Script, String> {
     if text.len() > LONGEST {
         return Err("error: the line is longer than 1 MiB".into());
     }
@@ -47,9 +57,22 @@ pub fn read(text: &str) -> Result<Vec<Step>, String> {
         steps: Vec::new(),
         marks: Vec::new(),
         began: 0,
+        is_prompted: is_prompted(text),
+        n_printed: 0,
     };
     reader.all()?;
-    Ok(reader.steps)
+    Ok(Script { steps: reader.steps, n_printed: reader.n_printed })
+}
+
+/// Whether commands stand behind prompts, as in documentation: a line begins with one, and no here-document before it
+/// could hold that line.
+fn is_prompted(text: &str) -> bool {
+    let mut lines = text.lines().take_while(|line| !line.contains("<<") || is_prompt(line));
+    lines.any(is_prompt)
+}
+
+fn is_prompt(line: &str) -> bool {
+    line.trim_start().starts_with("$ ")
 }
 
 /// Whether a text is yet to be finished: a quote or a here-document has no end, or the last line goes on.
@@ -81,7 +104,19 @@ impl Reader<'_> {
         found
     }
 
+    /// Passes over lines that commands have printed, where commands stand behind prompts.
+    fn printed(&mut self) {
+        while self.is_prompted && !self.rest().is_empty() && !is_prompt(self.rest()) {
+            let end = self.rest().find('\n').map_or(self.rest().len(), |at| at + 1);
+            let line = self.rest()[..end].trim();
+            self.n_printed += usize::from(!line.is_empty() && !line.starts_with('#'));
+            self.place += end;
+            self.began = self.place;
+        }
+    }
+
     fn all(&mut self) -> Result<(), String> {
+        self.printed();
         while let Some(c) = self.rest().chars().next() {
             match c {
                 ' ' | '\t' | '\r' => self.place += 1,
@@ -92,6 +127,7 @@ impl Reader<'_> {
                     self.place += 1;
                     self.here_documents()?;
                     self.end_step(false);
+                    self.printed();
                 }
                 ';' => {
                     self.place += 1;
@@ -104,7 +140,8 @@ impl Reader<'_> {
                 }
                 '<' | '>' => self.redirect()?,
                 '&' | '|' | '(' | ')' | '`' => {
-                    return Err(["error: '", &c.to_string(), "' of the shell is not simulated"].concat());
+                    let sign = if c == '|' { "||".into() } else { c.to_string() };
+                    return Err(["error: '", &sign, "' of the shell is not simulated"].concat());
                 }
                 // The prompt that documentation writes before what is to be typed.
                 '$' if self.is_prompt() => self.place += 1,
@@ -288,7 +325,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<Vec<String>> {
-        read(text).unwrap().into_iter().flat_map(|step| step.pipe).collect()
+        read(text).unwrap().steps.into_iter().flat_map(|step| step.pipe).collect()
     }
 
     #[test]
@@ -303,8 +340,22 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_prompt_where_others_have_one_was_printed() {
+        let read = |text: &str| read(text).map(|it| (it.steps.into_iter().map(|it| it.text).collect(), it.n_printed));
+        let texts = |texts: &[&str], n: usize| Ok((texts.iter().map(|it| it.to_string()).collect::<Vec<_>>(), n));
+        assert_eq!(
+            read("$ kubectl get pods\nNAME   READY\nit's (a)   1/1\n\n# then\n$ k get \\\n  nodes; k version\nNAME"),
+            texts(&["kubectl get pods", "k get \\\n  nodes", "k version"], 3)
+        );
+        assert_eq!(read("NAME\n  $ a\nb"), texts(&["a"], 2));
+        assert_eq!(read("$ cat <<E >f\nx\nE\ny"), texts(&["cat <<E >f"], 1));
+        assert_eq!(read("cat <<E >f\n$ x\nE\ny"), texts(&["cat <<E >f", "y"], 0));
+        assert_eq!(read("a\nb"), texts(&["a", "b"], 0));
+    }
+
+    #[test]
     fn here_documents_are_input() {
-        let steps = read("cat <<EOF > a.yaml\nkind: Pod\n  x: 1\nEOF\nkubectl apply -f a.yaml\n").unwrap();
+        let steps = read("cat <<EOF > a.yaml\nkind: Pod\n  x: 1\nEOF\nkubectl apply -f a.yaml\n").unwrap().steps;
         assert_eq!(
             (steps.len(), steps[0].to.as_deref(), steps[0].input.as_deref()),
             (2, Some("a.yaml"), Some("kind: Pod\n  x: 1\n"))

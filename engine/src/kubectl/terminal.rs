@@ -9,6 +9,8 @@ use crate::sim::Time;
 /// So many commands are kept, and of one so many bytes; what came before goes.
 pub const MOST_BLOCKS: usize = 100;
 pub const MOST_BYTES: usize = 256 << 10;
+/// Of a longer line the beginning is kept, with how much is left out.
+const MOST_OF_A_LINE: usize = 64 << 10;
 const MOST_PIECES: usize = 1_000;
 /// Of a longer output the first and the last lines are shown, and the rest once that is asked for.
 pub const FOLD_ABOVE: usize = 24;
@@ -87,6 +89,10 @@ impl Block {
 
     fn push(&mut self, stream: Stream, text: &str) {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        if lines.iter().any(|it| it.len() > MOST_OF_A_LINE) {
+            let lines: Vec<String> = lines.into_iter().map(shortened).collect();
+            return self.push(stream, &lines.concat());
+        }
         if lines.len() <= HEAD + TAIL {
             return self.add(stream, text, lines.len());
         }
@@ -117,6 +123,18 @@ impl Block {
             self.n_cut += gone.n_lines;
         }
     }
+}
+
+/// A line of which the end is left out where it is too long.
+fn shortened(line: &str) -> String {
+    if line.len() <= MOST_OF_A_LINE {
+        return line.into();
+    }
+    // Room for the words behind it.
+    let end = (0..=MOST_OF_A_LINE - 64).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+    let (kept, rest) = line.split_at(end);
+    let rest = rest.trim_end_matches('\n').chars().count().to_string();
+    [kept, "… (", &rest, " more characters are left out)\n"].concat()
 }
 
 /// A console with its output.

@@ -41,6 +41,8 @@ pub struct Watch {
     has_header: bool,
     place: Place,
     pub names_only: bool,
+    /// When the request ends, in milliseconds since 1970: `--request-timeout`.
+    pub until: Option<i64>,
 }
 
 impl Watch {
@@ -53,7 +55,8 @@ impl Watch {
         look: Look,
     ) -> Self {
         let place = Place::now(cluster);
-        Self { kind, key, space, selector, look, table: Table::default(), has_header: false, place, names_only: false }
+        let table = Table::default();
+        Self { kind, key, space, selector, look, table, has_header: false, place, names_only: false, until: None }
     }
 
     pub fn print(&mut self, objects: &[Object], now: i64, out: &mut Output) {
@@ -90,6 +93,11 @@ impl Waiting for Watch {
                 self.print(std::slice::from_ref(&change.object), now, out);
             }
         }
-        None
+        // kubectl says nothing of that end, and takes it for a good one.
+        self.until.filter(|until| cluster.wall_millis() >= *until).map(|_| 0)
+    }
+
+    fn due(&self) -> Option<i64> {
+        self.until
     }
 }

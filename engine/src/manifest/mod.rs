@@ -12,9 +12,11 @@ mod spans;
 mod split;
 mod syntax;
 mod tree;
+mod unknown;
 mod write;
 
 pub use spans::{Span, Spans};
+pub use unknown::{take_unknown, take_unknown_at};
 pub use write::{is_ambiguous, to_yaml};
 
 use serde_json::Value;

@@ -263,6 +263,9 @@ impl Cluster for Simulation {
         let command = command(manager, ask);
         let seq = self.note_command(&command, None);
         let answer = self.answer_of(&command, seq);
+        if let Err(error) = &answer {
+            self.note_refusal(&error.message);
+        }
         self.balance();
         answer
     }

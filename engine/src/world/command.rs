@@ -249,6 +249,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Why nothing came of it.
+    pub fn refusal(&self) -> Option<&str> {
+        let mut errors = self.problems.iter().filter(|it| it.severity == crate::manifest::Severity::Error);
+        errors.next().filter(|_| self.lines.is_empty()).map(|it| it.upstream.as_deref().unwrap_or(&it.message))
+    }
+
     pub fn is_ok(&self) -> bool {
         !self.problems.iter().any(|problem| problem.severity == crate::manifest::Severity::Error)
     }

@@ -8,6 +8,8 @@ use crate::sim::Seq;
 /// Characters of a patch that are told.
 const MOST_OF_A_PATCH: usize = 80;
 
+const REFUSED: &str = "**refused**";
+
 /// Bytes of a manifest that is read for nothing but its objects' names.
 const MOST_OF_A_MANIFEST: usize = 32 * 1024;
 
@@ -140,7 +142,48 @@ fn describe_fault(command: &Command) -> Note {
     }
 }
 
+/// What a refused command would have done: `tried to create deployment **web**`.
+fn tried(done: &str) -> String {
+    const VERBS: [(&str, &str); 12] = [
+        ("created ", "create "),
+        ("applied ", "apply "),
+        ("changed ", "change "),
+        ("deleted ", "delete "),
+        ("evicted ", "evict "),
+        ("patched ", "patch "),
+        ("replaced ", "replace "),
+        ("restarted ", "restart "),
+        ("rolled back ", "roll back "),
+        ("paused ", "pause "),
+        ("resumed ", "resume "),
+        ("set ", "set "),
+    ];
+    let found = VERBS.iter().find_map(|(past, verb)| done.strip_prefix(past).map(|rest| (*verb, rest)));
+    match found {
+        Some((verb, rest)) => ["tried to ", verb, rest].concat(),
+        None => done.into(),
+    }
+}
+
 impl Simulation {
+    /// Notes that the last command was refused.
+    pub(super) fn note_refusal(&mut self, why: &str) {
+        if let Some(place) = self.journal.len().checked_sub(1) {
+            self.refusals.push((place, why.into()));
+        }
+    }
+
+    /// [`Command::words`] of an entry of the journal, and that it was refused where it was.
+    pub fn words_of(&self, place: usize) -> Option<String> {
+        let words = self.journal.get(place)?.command.words();
+        Some(match self.refusals.binary_search_by_key(&place, |it| it.0) {
+            Ok(found) if !words.contains(REFUSED) => {
+                [&tried(&words), ", ", REFUSED, ": ", &self.refusals[found].1].concat()
+            }
+            _ => words,
+        })
+    }
+
     /// The command that is a trace event, whether or not the event is still kept.
     pub fn command_of(&self, seq: Seq) -> Option<(&JournalEntry, Note)> {
         let index = self.commands.binary_search(&seq).ok()?;

@@ -67,6 +67,8 @@ pub struct Simulation {
     pub(super) journal: Vec<Rc<JournalEntry>>,
     /// The trace events of the person's commands.
     pub(super) commands: Vec<Seq>,
+    /// Why commands were refused, by their places in the journal.
+    pub(super) refusals: Vec<(usize, Rc<str>)>,
     /// For each object its creation, and the write that explains it: a pod's creation or deletion, anything else's newest
     /// change.
     pub(super) origins: Map<ObjectKey, [Seq; 2]>,
@@ -97,6 +99,7 @@ impl Simulation {
             traffic: Traffic::default(),
             journal: Vec::new(),
             commands: Vec::new(),
+            refusals: Vec::new(),
             origins: Map::default(),
             record: Record::default(),
             silent: Vec::new(),
@@ -386,6 +389,9 @@ impl Simulation {
         let manifest = command.manifest().map(manifest::read);
         let seq = self.note_command(&command, manifest.as_ref());
         let outcome = self.obey(command, manifest, seq);
+        if let Some(why) = outcome.refusal() {
+            self.note_refusal(why);
+        }
         self.balance();
         outcome
     }

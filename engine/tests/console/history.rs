@@ -116,3 +116,31 @@ fn templates_of_stateful_and_daemon_sets_come_back() {
         assert!(text.contains("app:v1") && !text.contains("app:v2"), "{text}");
     }
 }
+
+#[test]
+fn a_refused_request_is_told_as_refused() {
+    let mut desk = Desk::new();
+    for line in [
+        "kubectl create deployment web --image=app:v1",
+        "kubectl create deployment web --image=app:v1",
+        "kubectl scale deploy/web --replicas=2",
+        r#"kubectl patch deploy web -p '{"spec":{"replicas":-1}}'"#,
+    ] {
+        desk.run(line);
+    }
+    let words =
+        |desk: &Desk| -> Vec<String> { (0..9).map_while(|place| desk.history.simulation().words_of(place)).collect() };
+    let expected = [
+        "created deployment **web**",
+        "tried to create deployment **web**, **refused**: deployments.apps \"web\" already exists",
+        "set **replicas 2** on web",
+        "tried to patch deployment **web**: {\"spec\":{\"replicas\":-1}}, **refused**: Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+    ];
+    assert_eq!(words(&desk), expected);
+    // So it is where it is done again.
+    let end = desk.history.simulation().instant();
+    desk.history.seek(Instant::default());
+    assert_eq!(words(&desk), [""; 0]);
+    desk.history.seek(end);
+    assert_eq!(words(&desk), expected);
+}

@@ -6,7 +6,7 @@ use crate::Desk;
 const POST: &str = "$ kubectl create deployment web --image=app:v1   # the first version
 $ kubectl scale deployment web --replicas=3
 $ kubectl rollout status deployment/web
-deployment=web
+deployment \"web\" successfully rolled out
 $ kubectl set image deployment/web app=app:v2 && kubectl rollout status deployment/web
 $ kubectl rollout history deployment/web
 $ kubectl rollout undo deployment/web
@@ -31,7 +31,6 @@ fn a_blog_post_runs_to_its_end_command_by_command() {
             ("kubectl create deployment web --image=app:v1   # the first version", 0),
             ("kubectl scale deployment web --replicas=3", 0),
             ("kubectl rollout status deployment/web", 0),
-            ("deployment=web", 1),
             ("kubectl set image deployment/web app=app:v2", 0),
             ("kubectl rollout status deployment/web", 0),
             ("kubectl rollout history deployment/web", 0),
@@ -41,10 +40,40 @@ fn a_blog_post_runs_to_its_end_command_by_command() {
         "{text}"
     );
     let printed: Vec<String> = desk.terminal.blocks().iter().map(Block::text).collect();
-    assert!(printed[2].ends_with("successfully rolled out\n") && printed[5].ends_with("successfully rolled out\n"));
-    assert!(printed[6].contains("REVISION"), "{}", printed[6]);
-    assert!(printed[8].lines().all(|line| line.ends_with("deleted from default namespace")), "{}", printed[8]);
-    assert!(desk.terminal.blocks()[2].at < desk.terminal.blocks()[4].at, "each waited for the one before");
+    assert!(printed[2].ends_with("successfully rolled out\n") && printed[4].ends_with("successfully rolled out\n"));
+    assert!(printed[5].contains("REVISION"), "{}", printed[5]);
+    assert!(printed[7].lines().all(|line| line.ends_with("deleted from default namespace")), "{}", printed[7]);
+    assert!(desk.terminal.blocks()[2].at < desk.terminal.blocks()[3].at, "each waited for the one before");
+}
+
+#[test]
+fn lines_without_the_prompt_that_others_have_are_passed_over() {
+    let mut desk = Desk::new();
+    let text = "$ kubectl create namespace a\nnamespace/a created\n\n$ kubectl get ns a -o name\nnamespace/a\nit's (not) a command";
+    let said = "(3 lines do not begin with \"$ \" as the commands do: taken for output and passed over)\n";
+    assert_eq!(desk.run(text), format!("{said}namespace/a created\nnamespace/a\n"));
+    assert_eq!(
+        desk.lines(),
+        [("kubectl create namespace a", End::Exit(0)), ("kubectl get ns a -o name", End::Exit(0))]
+    );
+    assert_eq!(
+        desk.run("kubectl get ns a -o name\n# a prompt of root, or a comment\nkubectl version | grep -c x"),
+        "namespace/a\n0\n"
+    );
+}
+
+#[test]
+fn of_a_long_line_the_beginning_is_kept() {
+    let mut desk = Desk::new();
+    let text = desk.run(&format!("kubectl get pods -l '{}'", "(a,".repeat(300_000)));
+    assert!(
+        text.starts_with("Error from server (BadRequest): Unable to find") && text.len() <= 64 << 10,
+        "{}",
+        &text[..80]
+    );
+    let (_, rest) = text.rsplit_once("… (").expect("what is left out is told");
+    let n: usize = rest.trim_end_matches(" more characters are left out)\n").parse().expect("a number");
+    assert!(n + text.len() > 900_000 && desk.last().n_cut == 0, "{rest}");
 }
 
 #[test]

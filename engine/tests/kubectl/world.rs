@@ -13,7 +13,7 @@ fn scenario() -> Scenario {
     Scenario { behaviors: Behaviors(images.into_iter().collect()), ..Scenario::empty(7) }
 }
 
-fn world() -> Simulation {
+pub(super) fn world() -> Simulation {
     let mut simulation = Simulation::new(scenario());
     pass(&mut simulation, 1_000);
     simulation
@@ -34,7 +34,7 @@ fn printed(running: &mut Running) -> String {
 }
 
 /// Lets virtual time pass until a command has ended; what it printed, and its exit code.
-fn run(console: &mut Console, simulation: &mut Simulation, line: &str) -> (String, i32) {
+pub(super) fn run(console: &mut Console, simulation: &mut Simulation, line: &str) -> (String, i32) {
     let mut running = console.run(line, None, simulation);
     let mut text = printed(&mut running);
     for _ in 0..100_000 {
@@ -48,7 +48,7 @@ fn run(console: &mut Console, simulation: &mut Simulation, line: &str) -> (Strin
     panic!("`{line}` does not end: {text}");
 }
 
-fn says(console: &mut Console, simulation: &mut Simulation, line: &str, expected: &str) {
+pub(super) fn says(console: &mut Console, simulation: &mut Simulation, line: &str, expected: &str) {
     assert_eq!(run(console, simulation, line), (expected.to_string(), 0), "{line}");
 }
 
