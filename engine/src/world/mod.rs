@@ -3,6 +3,7 @@
 //! A scenario and a journal of commands are all there is; [`Simulation`] replays them. It owns the API server, the
 //! processes with their caches and loops, and the machines, and it alone decides what happens when.
 
+mod ails;
 mod ask;
 mod command;
 mod command_reader;
@@ -22,12 +23,14 @@ mod rollback;
 mod scenario;
 mod setup;
 mod simulation;
+mod switches;
 mod turns;
 mod under_way;
 mod usage;
 mod wanted;
 mod watching;
 
+pub use ails::Ailing;
 pub use ask::Ask;
 pub use command::*;
 pub use command_reader::{read_behavior_flags, read_instant, read_journal, read_journal_until};
@@ -39,6 +42,7 @@ pub use process::{Cell, Loop, Process, ProcessKind};
 pub use record::*;
 pub use scenario::*;
 pub use simulation::*;
+pub use switches::{Mishap, Server, Switch, Type};
 pub use under_way::{Journey, Leg};
 pub use wanted::{WANTING, wanted, wanting};
 pub use watching::Ran;

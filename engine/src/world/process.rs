@@ -1,5 +1,6 @@
 use std::rc::Rc;
 
+use super::Ailing;
 use crate::api::{Kind, Name, Object, ObjectKey};
 use crate::apiserver::{Change, Indexes, Objects};
 use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TokenBucket, TurnPhase, WorkQueue};
@@ -100,6 +101,7 @@ pub struct Process {
     pub is_cut: bool,
     /// Whether its controllers wait until their cache shows their own writes.
     pub expects: bool,
+    pub ails: Ailing,
     pub cache: Objects,
     /// The version up to which the cache has heard.
     pub version: u64,
@@ -111,6 +113,11 @@ pub struct Process {
 }
 
 impl Process {
+    /// It runs, and does not stand still.
+    pub fn works(&self) -> bool {
+        self.is_up && !self.ails.is_paused
+    }
+
     pub fn is_manager(&self) -> bool {
         self.kind == ProcessKind::ControllerManager
     }

@@ -118,6 +118,7 @@ impl Simulation {
     fn lane(&self, what: &What) -> Lane {
         match what {
             What::Commanded(_) => Lane::You,
+            What::Faulted(_) => Lane::Faults,
             What::Began | What::Resynced | What::Wrote { .. } | What::Refused { .. } => Lane::Server,
             What::Happened { .. } => Lane::Kubelets,
             What::Ticked(at)

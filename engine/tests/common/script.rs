@@ -36,6 +36,8 @@ journals! {
     "daemonset"
     "processes"
     "autoscaler"
+    "level-edge"
+    "faults"
 }
 
 /// The digests of all runs, one line a stage.
