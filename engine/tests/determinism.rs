@@ -59,6 +59,8 @@ fn every_controller_acts_in_its_journal() {
             &["SuccessfulRescale", "FailedGetScale", "FailedGetResourceMetric"],
         ),
         ("level-edge", "ReplicaSet", &["SuccessfulCreate", "SuccessfulDelete"]),
+        ("thermostat", "Thermostat", &[]),
+        ("imperative", "Script of ana", &[]),
         ("faults", "ReplicaSet", &["SuccessfulCreate", "FailedCreate"]),
     ] {
         let simulation = script::end_of(journal);

@@ -18,6 +18,8 @@ pub struct Context<'a> {
     pub runtime: Option<&'a NodeRuntime>,
     /// The metrics API, where there is one.
     pub metrics: Option<&'a dyn Metrics>,
+    /// What a thermostat's sensor says, in thousandths of a degree.
+    pub room: Option<i32>,
 }
 
 /// One thing a controller does to the world.

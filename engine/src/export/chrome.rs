@@ -283,6 +283,8 @@ impl Chrome<'_> {
         match program.map(|it| &it.kind) {
             Some(ProcessKind::ControllerManager) => "kube-controller-manager".into(),
             Some(ProcessKind::Scheduler) => "kube-scheduler".into(),
+            Some(ProcessKind::Script(by)) => ["script of ", by].concat(),
+            Some(ProcessKind::Thermostat) => "thermostat".into(),
             Some(ProcessKind::Kubelet(node)) => ["kubelet ", node].concat(),
             None if pid == YOU => "You".into(),
             None => "API server".into(),

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Mishap, NodeSetup, Server, Switch, Type};
+use super::{Mishap, NodeSetup, RoomSetting, Server, Switch, Type};
 use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::{PatchType, Propagation};
 use crate::environment::{Behavior, Load};
@@ -222,6 +222,18 @@ pub enum Command {
         process: String,
         requests: u32,
     },
+    /// Lets a person run the script that starts so many pods more, one after the other. It may crash after so many of its
+    /// requests.
+    RunScript {
+        by: String,
+        count: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        crash_after: Option<u32>,
+    },
+    /// Says something to a room's thermostat, or does something to the room.
+    SetRoom {
+        setting: RoomSetting,
+    },
     /// How the API server answers from now on.
     SetServer {
         server: Server,
@@ -247,6 +259,8 @@ impl Command {
             MendNode { .. } | AddNode { .. } | RemoveNode { .. } | SetBehavior { .. } | RestoreBehavior { .. } => true,
             SetReady { .. } | CrashContainer { .. } | StopController { .. } | StartController { .. } => true,
             CrashController { .. } | SetExpectations { .. } | SetLoad { .. } | StopLoad { .. } => true,
+            RunScript { .. } => false,
+            SetRoom { setting } => setting.is_disturbance(),
             SetSwitch { .. } | DisturbWatch { .. } | BreakWatch { .. } | CrashAfter { .. } | SetServer { .. } => true,
         }
     }

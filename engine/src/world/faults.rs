@@ -57,6 +57,8 @@ impl Simulation {
             Command::DisturbWatch { process, mishap, next, of } => self.disturb_watch(&process, mishap, next, of),
             Command::BreakWatch { process } => self.break_watch(&process, seq),
             Command::CrashAfter { process, requests } => self.crash_after(&process, requests),
+            Command::RunScript { by, count, crash_after } => self.run_script(&by, count, crash_after, seq),
+            Command::SetRoom { setting } => self.set_room(setting, seq),
             Command::SetServer { server } => self.set_server(server),
             _ => Outcome::default(),
         }
@@ -264,6 +266,7 @@ impl Simulation {
         let kind = match program {
             "kube-controller-manager" => ProcessKind::ControllerManager,
             "kube-scheduler" => ProcessKind::Scheduler,
+            "thermostat" => ProcessKind::Thermostat,
             _ => return Err(invalid(format!("no process \"{program}\": kube-controller-manager or kube-scheduler"))),
         };
         let found = self.processes.iter().position(|process| process.kind == kind);

@@ -3,11 +3,14 @@ use std::rc::Rc;
 use super::command_words::describe_with;
 use super::flights::Flights;
 use super::process::{Loop, Process};
-use super::{Command, Goal, Instant, JournalEntry, Lane, Outcome, Record, Scenario, Server, Target, default_namespace};
+use super::{
+    Command, Goal, Instant, Invariants, JournalEntry, Lane, Outcome, Record, Scenario, Server, Target,
+    default_namespace,
+};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
 use crate::apiserver::{Answer, ApiError, ApiServer, Change, Effect, Moment, PatchType, Request, Verb};
 use crate::client::{Author, Changed, Field, LoopIndex, What, changed};
-use crate::environment::{Behaviors, Machine, Occurrence, Spending, Traffic};
+use crate::environment::{Behaviors, Machine, Occurrence, Room, Spending, Traffic};
 use crate::kubectl::reference;
 use crate::manifest::{self, Diagnostic, Document, Manifest, Severity, Stage};
 use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
@@ -66,6 +69,8 @@ pub struct Simulation {
     pub(super) faults: Map<Name, Seq>,
     /// How the API server answers.
     pub(super) server: Server,
+    /// The room, and where its thermostat is among the processes.
+    pub(super) room: Option<(Room, usize)>,
     /// The scenario's, and what a person has changed about them.
     pub(super) behaviors: Behaviors,
     pub(super) flights: Flights,
@@ -77,6 +82,7 @@ pub struct Simulation {
     /// change.
     pub(super) origins: Map<ObjectKey, [Seq; 2]>,
     pub(super) record: Record,
+    pub(super) invariants: Invariants,
     /// The nodes that are not heard any more, as the API server has them.
     pub(super) silent: Vec<Name>,
     /// Something that the curve of want and is depends on was written and is yet to be taken down.
@@ -99,6 +105,7 @@ impl Simulation {
             machines: Map::default(),
             faults: Map::default(),
             server: Server::Up,
+            room: None,
             behaviors: Behaviors::default(),
             flights: Flights::default(),
             traffic: Traffic::default(),
@@ -106,6 +113,7 @@ impl Simulation {
             commands: Vec::new(),
             origins: Map::default(),
             record: Record::default(),
+            invariants: Invariants::default(),
             silent: Vec::new(),
             is_unbalanced: true,
         };
@@ -341,7 +349,9 @@ impl Simulation {
         }
         for version in before + 1..=self.api.version() {
             self.weigh(version);
+            self.uphold(version, author);
             self.announce(version, author);
+            self.regulate(version);
             self.reroute(version);
         }
         result

@@ -127,6 +127,14 @@ pub(super) fn write(f: &mut Formatter<'_>, command: &Command) -> fmt::Result {
             write!(f, "watch {} {} --next={next}", word(&MISHAPS, *mishap), Quoted(process))?;
             of.map_or(Ok(()), |of| write!(f, " --type={}", word(&TYPES, of)))
         }
+        Command::SetRoom { setting } => setting.write(f),
+        Command::RunScript { by, count, crash_after } => {
+            write!(f, "script run start-{count}")?;
+            if by != ANYBODY {
+                write!(f, " --by={}", Quoted(by))?;
+            }
+            crash_after.map_or(Ok(()), |n| write!(f, " --crash-after={n}"))
+        }
         Command::SetServer { server } => match server {
             Server::Up => f.write_str("server up"),
             Server::Down => f.write_str("server down"),
@@ -158,6 +166,9 @@ pub(super) fn read(words: &[&str], flags: &mut Flags) -> Result<Option<Command>,
             };
             Command::DisturbWatch { process: (*process).into(), mishap, next: flags.need("next")?, of }
         }
+        ["script", "run", script] => read_script(script, flags)?,
+        ["script", ..] => return Err(format!("unknown command \"{}\"", words.join(" "))),
+        ["room", rest @ ..] => super::RoomSetting::read(rest)?,
         ["server", verb] => Command::SetServer {
             server: match *verb {
                 "up" => Server::Up,
@@ -169,6 +180,20 @@ pub(super) fn read(words: &[&str], flags: &mut Flags) -> Result<Option<Command>,
         },
         _ => return Ok(None),
     }))
+}
+
+/// Whoever runs a script where nobody is named.
+const ANYBODY: &str = "you";
+
+fn read_script(script: &str, flags: &mut Flags) -> Result<Command, String> {
+    let count = script.strip_prefix("start-").and_then(|count| count.parse().ok());
+    let count = count.ok_or_else(|| format!("no script \"{script}\": start-3"))?;
+    let by = flags.take("by").unwrap_or_else(|| ANYBODY.into());
+    let crash_after = flags.read("crash-after")?;
+    if crash_after == Some(0) {
+        return Err("--crash-after=0: at least one request is sent".into());
+    }
+    Ok(Command::RunScript { by, count, crash_after })
 }
 
 fn slowness(text: &str) -> Result<u64, String> {
@@ -206,6 +231,10 @@ pub(super) fn describe(command: &Command) -> Option<Note> {
                 Mishap::Reorder => "let the next {} events about pods reach **{}** late",
             };
             Note { text, args: vec![i64::from(*next).into(), process.clone().into()] }
+        }
+        Command::SetRoom { setting } => setting.describe(),
+        Command::RunScript { by, count, .. } => {
+            note!("ran the script **start-{}** as {}", i64::from(*count), by.clone())
         }
         Command::SetServer { server } => match server {
             Server::Up => note!("let the **API server** answer as usual"),

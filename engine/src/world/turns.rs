@@ -53,7 +53,9 @@ impl Simulation {
             self.settle();
         }
         let cut = if asks_metrics { self.cut_nodes() } else { Vec::new() };
-        let (traffic, machines, epoch_ms) = (&self.traffic, &self.machines, self.scenario.epoch_ms);
+        let epoch_ms = self.scenario.epoch_ms;
+        let room = self.sense(self.loops[at.0 as usize].process);
+        let (traffic, machines) = (&self.traffic, &self.machines);
         let readings = Readings { traffic, machines, now, epoch_ms, cut };
         let it = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
@@ -61,7 +63,7 @@ impl Simulation {
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
         let metrics = Some(&readings as &dyn Metrics);
         let (cache, version) = (&process.cache, process.version);
-        let context = Context { cache, version, now, wall, wall_millis, expects, runtime, metrics };
+        let context = Context { cache, version, now, wall, wall_millis, expects, runtime, metrics, room };
         let Some(turn) = it.active.at_mut(turn) else { return Step::Done(Next::AwaitChange).into() };
         let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
         it.reconciler.step(&context, key, turn.number, outcomes)
@@ -117,6 +119,7 @@ impl Simulation {
             _ if is_background => last,
             // What an autoscaler finds comes of the load, of which its clock knows nothing.
             TurnPhase::Observe if key.kind == Kind::HorizontalPodAutoscaler => self.load_behind().or(last),
+            TurnPhase::Observe if key.kind == Kind::ConfigMap => self.draught_behind(at, last),
             _ => self.fault_behind(last, &facts).or(last),
         };
         let facts = Rc::new(facts);
@@ -151,6 +154,13 @@ impl Simulation {
             }
             _ => None,
         }
+    }
+
+    /// By its own clock a thermostat finds what a window or the weather did.
+    fn draught_behind(&self, at: LoopIndex, last: Option<Seq>) -> Option<Seq> {
+        let is_clock = self.trace.get(last?).is_some_and(|event| matches!(event.what, What::Ticked(_)));
+        let draught = self.draught(self.loops[at.0 as usize].process);
+        draught.filter(|_| is_clock).or(last)
     }
 
     /// Of the machines that are off or cut off, what made the newest so.
@@ -194,7 +204,10 @@ impl Simulation {
                     self.queue.at(due, happening);
                     if self.processes[process].ails.is_last_request() {
                         let seq = self.fault(cause, Note::plain("its program **crashed** right after this request"));
-                        self.crash_for_a_moment(process, seq);
+                        match self.processes[process].kind {
+                            ProcessKind::Script(_) => self.crash(process),
+                            _ => self.crash_for_a_moment(process, seq),
+                        }
                         return;
                     }
                 }

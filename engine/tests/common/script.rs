@@ -38,6 +38,8 @@ journals! {
     "autoscaler"
     "level-edge"
     "faults"
+    "thermostat"
+    "imperative"
 }
 
 /// The digests of all runs, one line a stage.
