@@ -58,6 +58,10 @@ fn every_controller_acts_in_its_journal() {
             "Horizontal pod autoscaler",
             &["SuccessfulRescale", "FailedGetScale", "FailedGetResourceMetric"],
         ),
+        ("level-edge", "ReplicaSet", &["SuccessfulCreate", "SuccessfulDelete"]),
+        ("thermostat", "Thermostat", &[]),
+        ("imperative", "Script of ana", &[]),
+        ("faults", "ReplicaSet", &["SuccessfulCreate", "FailedCreate"]),
     ] {
         let simulation = script::end_of(journal);
         let acts = simulation.trace().events().filter(|event| match &event.what {

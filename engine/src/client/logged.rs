@@ -58,6 +58,10 @@ impl Logged for What {
                 write_request(log, &event.about, event.reason, event.component);
                 log.text(&event.message);
             }
+            What::Faulted(note) => {
+                log.number(11);
+                note.write(log);
+            }
         }
     }
 
@@ -102,6 +106,7 @@ impl Logged for What {
                 let node = from.text().into();
                 What::Happened { node, pod: ObjectKey::read(from), note: Note::read(from) }
             }
+            11 => What::Faulted(Note::read(from)),
             _ => {
                 let (by, is_warning) = (LoopIndex::read(from), from.number() == 1);
                 let (about, [reason, component]) = read_request(from);

@@ -43,7 +43,7 @@ impl What {
             What::Reached { phase: TurnPhase::Diff, .. } => Mark::Diff,
             What::Reached { phase: TurnPhase::Act, .. } => Mark::Act,
             What::Wrote { .. } => Mark::Write,
-            What::Refused { .. } | What::Failed { .. } => Mark::Error,
+            What::Refused { .. } | What::Failed { .. } | What::Faulted(_) => Mark::Error,
             What::Announced { event, .. } if event.is_warning => Mark::Error,
             What::Began | What::Happened { .. } | What::Announced { .. } => Mark::World,
         }

@@ -18,6 +18,8 @@ pub struct Context<'a> {
     pub runtime: Option<&'a NodeRuntime>,
     /// The metrics API, where there is one.
     pub metrics: Option<&'a dyn Metrics>,
+    /// What a thermostat's sensor says, in thousandths of a degree.
+    pub room: Option<i32>,
 }
 
 /// One thing a controller does to the world.
@@ -103,6 +105,9 @@ pub trait Reconciler: Clone + 'static {
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
         None
     }
+
+    /// All that there is is going to be told anew: what was counted before is void. Nothing to who counts nothing.
+    fn relisted(&mut self) {}
 }
 
 /// A reconciler with its turns under way, whatever their state's type.
@@ -115,6 +120,7 @@ pub trait Turns {
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: u32, outcomes: Vec<Outcome>) -> Stepped;
     fn end(&mut self, turn: u32);
     fn tick(&mut self) -> Option<(ObjectKey, Millis)>;
+    fn relisted(&mut self);
     #[cfg(feature = "checkpoints")]
     fn boxed_clone(&self) -> Box<dyn Turns>;
 }
@@ -156,6 +162,10 @@ impl<R: Reconciler> Turns for Runner<R> {
 
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
         self.reconciler.tick()
+    }
+
+    fn relisted(&mut self) {
+        self.reconciler.relisted();
     }
 
     #[cfg(feature = "checkpoints")]

@@ -64,4 +64,6 @@ pub enum What {
     Happened { node: Name, pod: ObjectKey, note: Note },
     /// A Kubernetes Event was published.
     Announced { by: LoopIndex, event: Rc<EventDraft> },
+    /// A fault that a person switched on did its work: an event was lost, a process crashed between two requests.
+    Faulted(Note),
 }

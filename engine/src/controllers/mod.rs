@@ -11,6 +11,7 @@ pub mod job;
 pub mod kubelet;
 pub mod namespace;
 pub mod node_lifecycle;
+pub mod orders;
 pub mod pod_collector;
 mod pods;
 pub mod replicaset;
@@ -19,6 +20,7 @@ pub mod scheduler;
 mod script;
 pub mod statefulset;
 pub mod taint_eviction;
+pub mod thermostat;
 
 pub use script::Scripts;
 

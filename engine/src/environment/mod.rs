@@ -3,11 +3,13 @@
 mod behavior;
 mod load;
 mod machine;
+mod room;
 mod spent;
 mod traffic;
 
 pub use behavior::*;
 pub use load::*;
 pub use machine::*;
+pub use room::{Room, RoomSample};
 pub use spent::*;
 pub use traffic::*;

@@ -139,7 +139,7 @@ impl Chrome<'_> {
                 let name = [*method, " ", &key.to_string(), if subresource.is_empty() { "" } else { "/" }, subresource];
                 return self.request(event, *author, &name.concat(), ts);
             }
-            What::Began | What::Commanded(_) => point(YOU, WATCHES),
+            What::Began | What::Commanded(_) | What::Faulted(_) => point(YOU, WATCHES),
             What::Resynced => point(FIRST_PROGRAM, WATCHES),
             What::Ticked(at) | What::Told { to: at, .. } => point(self.program(*at), WATCHES),
             What::Failed { by, .. } | What::Announced { by, .. } => point(self.program(*by), EVENTS),
@@ -283,6 +283,8 @@ impl Chrome<'_> {
         match program.map(|it| &it.kind) {
             Some(ProcessKind::ControllerManager) => "kube-controller-manager".into(),
             Some(ProcessKind::Scheduler) => "kube-scheduler".into(),
+            Some(ProcessKind::Script(by)) => ["script of ", by].concat(),
+            Some(ProcessKind::Thermostat) => "thermostat".into(),
             Some(ProcessKind::Kubelet(node)) => ["kubelet ", node].concat(),
             None if pid == YOU => "You".into(),
             None => "API server".into(),

@@ -20,6 +20,7 @@ fn kind(what: &What) -> &'static str {
         What::Failed { .. } => "failed",
         What::Happened { .. } => "machine",
         What::Announced { .. } => "event",
+        What::Faulted(_) => "fault",
     }
 }
 

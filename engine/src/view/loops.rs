@@ -5,6 +5,7 @@ use super::{CacheLag, Chip, ChipState, Countdown, LoopId, LoopRow, NowLine, Phas
 use crate::api::{Kind, ObjectKey};
 use crate::client::{LoopIndex, TurnPhase, What};
 use crate::controllers::horizontal_pod_autoscaler::NAME as AUTOSCALER;
+use crate::controllers::thermostat::NAME as THERMOSTAT;
 use crate::sim::{Seq, Time, TraceEvent, sort_by};
 use crate::world::{Cell, Loop, ProcessKind, Simulation};
 
@@ -203,6 +204,8 @@ fn watches(name: &str) -> &'static str {
         "Resource quotas" => "resourcequotas, pods",
         "Pod collector" => "pods, nodes",
         "Scheduler" => "pods, nodes",
+        THERMOSTAT => "its room's wishes, its sensor",
+        _ if name.starts_with("Script of ") => "nothing",
         _ => "its node's pods, its node, its lease",
     }
 }
@@ -298,6 +301,8 @@ pub fn store(simulation: &Simulation) -> StoreView {
     let watches = simulation.processes().iter().filter(|process| process.is_up).map(|process| match process.kind {
         ProcessKind::ControllerManager => 5,
         ProcessKind::Scheduler | ProcessKind::Kubelet(_) => 2,
+        ProcessKind::Thermostat => 1,
+        ProcessKind::Script(_) => 0,
     });
     let in_flight = simulation.requests_in_flight().filter(|(_, request)| !request.is_background).last();
     let in_flight = in_flight.map(|(by, request)| {

@@ -71,6 +71,7 @@ pub fn describe(simulation: &Simulation, what: &What) -> (String, Phrase, Mark) 
             let mark = if event.is_warning { Mark::Error } else { Mark::World };
             (name(by), format!("Event **{}**: {}", event.reason, event.message).into(), mark)
         }
+        What::Faulted(note) => ("Fault".into(), note.to_string().into(), Mark::Error),
     }
 }
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::NodeSetup;
+use super::{Mishap, NodeSetup, RoomSetting, Server, Switch, Type};
 use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::{PatchType, Propagation};
 use crate::environment::{Behavior, Load};
@@ -199,6 +199,45 @@ pub enum Command {
         process: String,
         on: bool,
     },
+    /// Switches something else at one of them. All but a pause and a stalled watch outlive a crash.
+    SetSwitch {
+        process: String,
+        switch: Switch,
+        on: bool,
+    },
+    /// Lets something happen to the next of the events about pods that its watch brings.
+    DisturbWatch {
+        process: String,
+        mishap: Mishap,
+        next: u32,
+        #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+        of: Option<Type>,
+    },
+    /// Ends its watch with 410 Gone, as an API server does that no longer knows the version: it lists again.
+    BreakWatch {
+        process: String,
+    },
+    /// Crashes it right after it has sent so many more requests; it comes back by itself a second later.
+    CrashAfter {
+        process: String,
+        requests: u32,
+    },
+    /// Lets a person run the script that starts so many pods more, one after the other. It may crash after so many of its
+    /// requests.
+    RunScript {
+        by: String,
+        count: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        crash_after: Option<u32>,
+    },
+    /// Says something to a room's thermostat, or does something to the room.
+    SetRoom {
+        setting: RoomSetting,
+    },
+    /// How the API server answers from now on.
+    SetServer {
+        server: Server,
+    },
 }
 
 impl Command {
@@ -220,6 +259,9 @@ impl Command {
             MendNode { .. } | AddNode { .. } | RemoveNode { .. } | SetBehavior { .. } | RestoreBehavior { .. } => true,
             SetReady { .. } | CrashContainer { .. } | StopController { .. } | StartController { .. } => true,
             CrashController { .. } | SetExpectations { .. } | SetLoad { .. } | StopLoad { .. } => true,
+            RunScript { .. } => false,
+            SetRoom { setting } => setting.is_disturbance(),
+            SetSwitch { .. } | DisturbWatch { .. } | BreakWatch { .. } | CrashAfter { .. } | SetServer { .. } => true,
         }
     }
 

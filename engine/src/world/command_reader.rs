@@ -100,11 +100,11 @@ impl Flags {
         Some(self.0.remove(at).1)
     }
 
-    fn read<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, String> {
+    pub(super) fn read<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, String> {
         self.take(name).map(|value| number(name, &value)).transpose()
     }
 
-    fn need<T: FromStr>(&mut self, name: &str) -> Result<T, String> {
+    pub(super) fn need<T: FromStr>(&mut self, name: &str) -> Result<T, String> {
         self.read(name)?.ok_or_else(|| format!("--{name} is required"))
     }
 
@@ -256,6 +256,9 @@ fn read_pod(verb: &str, pod: &str, flags: &mut Flags) -> Result<Command, String>
 }
 
 fn read_words(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
+    if let Some(command) = super::switches::read(words, flags)? {
+        return Ok(command);
+    }
     Ok(match words {
         ["kubectl", rest @ ..] => read_kubectl(rest, flags)?,
         ["printf", "%s", manifest, "|", "kubectl", verb @ ("apply" | "replace")]

@@ -14,7 +14,7 @@ pub(super) const DEFAULT_NAMESPACE: &str = "default";
 pub(super) const DEFAULT_PODS: u32 = 110;
 
 /// A word as a shell takes it for one.
-struct Quoted<'a>(&'a str);
+pub(super) struct Quoted<'a>(pub &'a str);
 
 impl Display for Quoted<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -251,7 +251,7 @@ fn write_fault(f: &mut Formatter<'_>, command: &Command) -> fmt::Result {
             write_subject(f, subject, "restore")?;
             write_place(f, subject)
         }
-        _ => Ok(()),
+        other => super::switches::write(f, other),
     }
 }
 

@@ -138,7 +138,7 @@ fn describe_fault(command: &Command) -> Note {
         Command::SetExpectations { process, .. } => {
             note!("let **{}** act before it has seen its own writes", process.clone())
         }
-        _ => note!("did something"),
+        other => super::switches::describe(other).unwrap_or_else(|| note!("did something")),
     }
 }
 

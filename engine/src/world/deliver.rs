@@ -35,7 +35,8 @@ impl Simulation {
         };
         let own = own.filter(|process| self.processes.get(*process).is_some_and(|it| it.node() == Some(node)));
         let kubelet = own.or_else(|| self.kubelets.get(node).copied());
-        let receivers = (0..CENTRAL).chain(kubelet).filter(|process| is_for(*process).is_some());
+        let thermostat = self.room.as_ref().map(|(_, process)| *process).filter(|_| change.key.kind == Kind::ConfigMap);
+        let receivers = (0..CENTRAL).chain(kubelet).chain(thermostat).filter(|process| is_for(*process).is_some());
         for process in receivers {
             self.queue.after(lag, Happening::Deliver { process, version });
         }
@@ -53,20 +54,25 @@ impl Simulation {
             self.list(process, newest);
             return;
         };
-        self.processes[process].hear(&change);
-        self.tell(process, &change);
+        if self.is_heard(process, &change) {
+            self.take_in(process, &change);
+        }
     }
 
-    /// Lets each loop of a process say which of its keys a change concerns.
-    fn tell(&mut self, process: usize, change: &Change) {
-        if change.key.kind == Kind::HorizontalPodAutoscaler {
+    /// Lets each loop of a process say which of its keys a change concerns: what it is to the cache, and to a loop that
+    /// counts events what came.
+    pub(super) fn tell(&mut self, process: usize, change: Option<&Change>, came: Option<&Change>) {
+        let Some(any) = change.or(came) else { return };
+        if any.key.kind == Kind::HorizontalPodAutoscaler {
             self.summon(process);
         }
         let now = self.now();
         // What the very first lists hold is no news.
-        let is_quiet = change.cause == Seq(1) && now == crate::sim::Time(0);
+        let is_quiet = any.cause == Seq(1) && now == crate::sim::Time(0);
         for index in 0..self.processes[process].loops.len() {
             let at = self.processes[process].loops[index];
+            let change = if self.processes[process].ails.edge == Some(at) { came } else { change };
+            let Some(change) = change else { continue };
             let cache = &self.processes[process].cache;
             let wakeups = self.loops[at.0 as usize].reconciler.concerns(change, cache, now);
             if wakeups.is_empty() {
@@ -137,8 +143,9 @@ impl Simulation {
         }
         self.processes[process].version = version;
         for change in &changes {
-            self.tell(process, change);
+            self.tell(process, Some(change), None);
         }
+        self.count_anew(process, cause);
     }
 
     /// Tells the loops of a process of every object in its cache, as if each had been written just as it is
@@ -156,7 +163,7 @@ impl Simulation {
         };
         let changes: Vec<Change> = self.processes[process].cache.iter().map(known).collect();
         for change in &changes {
-            self.tell(process, change);
+            self.tell(process, Some(change), None);
         }
         self.plan_resync(process);
     }
@@ -196,6 +203,7 @@ impl Simulation {
     pub(super) fn crash(&mut self, process: usize) {
         let it = &mut self.processes[process];
         it.is_up = false;
+        it.ails.end();
         it.epoch += 1;
         if it.kind == ProcessKind::ControllerManager {
             self.api.events.forget();
@@ -205,6 +213,11 @@ impl Simulation {
         for ((name, workers, reconciler), at) in it.kind.loops().into_iter().zip(it.loops.clone()) {
             let old = &mut self.loops[at.0 as usize];
             let mut fresh = Loop::new(name, process, workers, reconciler);
+            if it.ails.edge == Some(at) {
+                // Its counts are written down.
+                old.active.keys().cloned().collect::<Vec<_>>().iter().for_each(|key| drop(old.end_turn(key)));
+                std::mem::swap(&mut fresh.reconciler, &mut old.reconciler);
+            }
             (fresh.turns, fresh.retries, fresh.last_active) = (old.turns, old.retries, old.last_active);
             *old = fresh;
         }

@@ -2,7 +2,7 @@
 
 use super::process::ProcessKind;
 use super::simulation::{Happening, refused};
-use super::{Command, NodeSetup, Outcome, Simulation, Subject};
+use super::{Command, NodeSetup, Outcome, Server, Simulation, Subject};
 use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::{ApiError, DeleteOptions, Reason, Request, Verb};
 use crate::client::{Author, What};
@@ -19,11 +19,11 @@ const NETWORK_TAKES: Millis = Millis(5_000);
 /// When a network plugin that is broken will be set up.
 const NEVER: Time = Time(u64::MAX / 4);
 
-fn done(line: String) -> Outcome {
+pub(super) fn done(line: String) -> Outcome {
     Outcome { lines: vec![line], problems: Vec::new() }
 }
 
-fn invalid(message: String) -> Outcome {
+pub(super) fn invalid(message: String) -> Outcome {
     refused(&ApiError::new(Reason::BadRequest, message))
 }
 
@@ -51,8 +51,15 @@ impl Simulation {
             Command::RemoveNode { node } => self.remove_node(&node, seq),
             Command::StopController { process } => self.set_process(&process, false, seq),
             Command::StartController { process } => self.set_process(&process, true, seq),
-            Command::CrashController { process } => self.crash_for_a_moment(&process),
+            Command::CrashController { process } => self.crash_by_name(&process),
             Command::SetExpectations { process, on } => self.set_expectations(&process, on),
+            Command::SetSwitch { process, switch, on } => self.set_switch(&process, switch, on, seq),
+            Command::DisturbWatch { process, mishap, next, of } => self.disturb_watch(&process, mishap, next, of),
+            Command::BreakWatch { process } => self.break_watch(&process, seq),
+            Command::CrashAfter { process, requests } => self.crash_after(&process, requests),
+            Command::RunScript { by, count, crash_after } => self.run_script(&by, count, crash_after, seq),
+            Command::SetRoom { setting } => self.set_room(setting, seq),
+            Command::SetServer { server } => self.set_server(server),
             _ => Outcome::default(),
         }
     }
@@ -255,10 +262,11 @@ impl Simulation {
     }
 
     /// The controller manager or the scheduler by its program's name.
-    fn central(&self, program: &str) -> Result<usize, Outcome> {
+    pub(super) fn central(&self, program: &str) -> Result<usize, Outcome> {
         let kind = match program {
             "kube-controller-manager" => ProcessKind::ControllerManager,
             "kube-scheduler" => ProcessKind::Scheduler,
+            "thermostat" => ProcessKind::Thermostat,
             _ => return Err(invalid(format!("no process \"{program}\": kube-controller-manager or kube-scheduler"))),
         };
         let found = self.processes.iter().position(|process| process.kind == kind);
@@ -294,7 +302,7 @@ impl Simulation {
     }
 
     /// Crashes a process that is soon started again.
-    fn crash_for_a_moment(&mut self, program: &str) -> Outcome {
+    fn crash_by_name(&mut self, program: &str) -> Outcome {
         let process = match self.central(program) {
             Ok(process) => process,
             Err(outcome) => return outcome,
@@ -302,11 +310,27 @@ impl Simulation {
         if self.processes.get(process).is_some_and(|it| !it.is_up) {
             return done(format!("{program} is already stopped"));
         }
-        let cause = self.trace.last_seq();
+        self.crash_for_a_moment(process, self.trace.last_seq());
+        done(format!("{program} crashed"))
+    }
+
+    pub(super) fn crash_for_a_moment(&mut self, process: usize, cause: Seq) {
         self.crash(process);
         let epoch = self.processes.get(process).map_or(0, |it| it.epoch);
         self.queue.after(RESTART_TAKES, Happening::Restart { process, epoch, cause });
-        done(format!("{program} crashed"))
+    }
+
+    fn set_server(&mut self, server: Server) -> Outcome {
+        if std::mem::replace(&mut self.server, server) == server {
+            return done("the API server is already so".into());
+        }
+        let words = match server {
+            Server::Up => "answers",
+            Server::Down => "is down",
+            Server::Slow(_) => "is slow",
+            Server::Refusing => "refuses",
+        };
+        done(["the API server ", words].concat())
     }
 
     /// Whoever watches over a process starts it again, unless somebody else has.

@@ -3,6 +3,7 @@
 //! A scenario and a journal of commands are all there is; [`Simulation`] replays them. It owns the API server, the
 //! processes with their caches and loops, and the machines, and it alone decides what happens when.
 
+mod ails;
 mod ask;
 mod command;
 mod command_reader;
@@ -13,32 +14,40 @@ mod faults;
 mod flights;
 mod goal;
 mod instant;
+mod invariants;
 mod load;
 mod load_text;
+mod orders;
 mod process;
 mod record;
 mod replace;
 mod rollback;
+mod room;
 mod scenario;
 mod setup;
 mod simulation;
+mod switches;
 mod turns;
 mod under_way;
 mod usage;
 mod wanted;
 mod watching;
 
+pub use ails::Ailing;
 pub use ask::Ask;
 pub use command::*;
 pub use command_reader::{read_behavior_flags, read_instant, read_journal, read_journal_until};
 pub use command_text::{write_behavior_flags, write_instant, write_journal};
 pub use goal::{Goal, Of};
 pub use instant::Instant;
+pub use invariants::{Bounds, Breach, Invariants, Standing, deployment_of, pods_of};
 pub use load::Readings;
 pub use process::{Cell, Loop, Process, ProcessKind};
 pub use record::*;
+pub use room::RoomSetting;
 pub use scenario::*;
 pub use simulation::*;
+pub use switches::{Mishap, Server, Switch, Type};
 pub use under_way::{Journey, Leg};
 pub use wanted::{WANTING, wanted, wanting};
 pub use watching::Ran;

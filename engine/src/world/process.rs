@@ -1,5 +1,6 @@
 use std::rc::Rc;
 
+use super::Ailing;
 use crate::api::{Kind, Name, Object, ObjectKey};
 use crate::apiserver::{Change, Indexes, Objects};
 use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TokenBucket, TurnPhase, WorkQueue};
@@ -14,12 +15,14 @@ use crate::controllers::job::{JobController, TtlAfterFinished};
 use crate::controllers::kubelet::Kubelet;
 use crate::controllers::namespace::NamespaceController;
 use crate::controllers::node_lifecycle::NodeLifecycle;
+use crate::controllers::orders::Orders;
 use crate::controllers::pod_collector::PodCollector;
 use crate::controllers::replicaset::ReplicaSetController;
 use crate::controllers::resource_quota::ResourceQuotaController;
 use crate::controllers::scheduler::Scheduler;
 use crate::controllers::statefulset::StatefulSetController;
 use crate::controllers::taint_eviction::TaintEviction;
+use crate::controllers::thermostat::{NAME as THERMOSTAT, Thermostat, room_key};
 use crate::sim::{Map, Seq, Time};
 
 /// A program that runs loops.
@@ -28,6 +31,10 @@ pub enum ProcessKind {
     ControllerManager,
     Scheduler,
     Kubelet(Name),
+    /// Of a room: see [`thermostat`](crate::controllers::thermostat).
+    Thermostat,
+    /// Of a person: see [`orders`](crate::controllers::orders).
+    Script(Name),
 }
 
 impl ProcessKind {
@@ -45,6 +52,8 @@ impl ProcessKind {
                     | Kind::StatefulSet
                     | Kind::PodDisruptionBudget
             ),
+            ProcessKind::Script(_) => false,
+            ProcessKind::Thermostat => object.kind() == Kind::ConfigMap && object.key() == room_key(),
             ProcessKind::Kubelet(node) => match object {
                 Object::Pod(pod) => pod.spec.node_name == *node,
                 Object::Node(_) | Object::Lease(_) => object.meta().name == *node,
@@ -57,7 +66,7 @@ impl ProcessKind {
     pub fn cache(&self) -> Objects {
         Objects::indexed(match self {
             ProcessKind::ControllerManager => Indexes::All,
-            ProcessKind::Scheduler | ProcessKind::Kubelet(_) => Indexes::Nodes,
+            _ => Indexes::Nodes,
         })
     }
 
@@ -83,6 +92,10 @@ impl ProcessKind {
                 (AUTOSCALER.into(), 5, AnyReconciler::new(Scripts(HorizontalPodAutoscalerController::default()))),
             ],
             ProcessKind::Scheduler => vec![("Scheduler".into(), 1, AnyReconciler::new(Scheduler::default()))],
+            ProcessKind::Script(by) => {
+                vec![(format!("Script of {by}").into(), usize::MAX, AnyReconciler::new(Orders))]
+            }
+            ProcessKind::Thermostat => vec![(THERMOSTAT.into(), 1, AnyReconciler::new(Scripts(Thermostat::default())))],
             ProcessKind::Kubelet(node) => {
                 let name = format!("Kubelet {node}");
                 vec![(name.into(), usize::MAX, AnyReconciler::new(Kubelet::new(node.clone())))]
@@ -100,6 +113,7 @@ pub struct Process {
     pub is_cut: bool,
     /// Whether its controllers wait until their cache shows their own writes.
     pub expects: bool,
+    pub ails: Ailing,
     pub cache: Objects,
     /// The version up to which the cache has heard.
     pub version: u64,
@@ -111,6 +125,11 @@ pub struct Process {
 }
 
 impl Process {
+    /// It runs, and does not stand still.
+    pub fn works(&self) -> bool {
+        self.is_up && !self.ails.is_paused
+    }
+
     pub fn is_manager(&self) -> bool {
         self.kind == ProcessKind::ControllerManager
     }

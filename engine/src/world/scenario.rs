@@ -125,6 +125,18 @@ spec:
             memory: 128Mi
 ";
 
+/// Temperatures in °C, heater and step in percent.
+const ROOM: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: room
+data:
+  desired: '21.0'
+  hysteresis: '0.5'
+  step: '2'
+";
+
 impl Scenario {
     /// 2026-11-30 08:00 UTC.
     pub const EPOCH_MS: i64 = 1_796_025_600_000;
@@ -153,9 +165,14 @@ impl Scenario {
         Self { name: "Self-healing".into(), manifest: WEB.into(), ..Self::empty(1) }
     }
 
+    /// The smallest loop: a cold room and its thermostat, and no nodes.
+    pub fn thermostat() -> Self {
+        Self { name: "Thermostat".into(), manifest: ROOM.into(), nodes: Vec::new(), ..Self::empty(1) }
+    }
+
     /// One of those that need no description.
     pub fn built_in(name: &str) -> Option<Self> {
-        [Self::self_healing(), Self::empty(1)].into_iter().find(|it| it.name == name)
+        [Self::self_healing(), Self::empty(1), Self::thermostat()].into_iter().find(|it| it.name == name)
     }
 
     /// As [`Scenario::empty`], with so many equal nodes.

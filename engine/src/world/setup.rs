@@ -83,6 +83,7 @@ impl Simulation {
             is_up: true,
             is_cut: false,
             expects: true,
+            ails: super::Ailing::default(),
             version: 0,
             loops: Vec::new(),
             epoch: 0,

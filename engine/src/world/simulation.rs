@@ -3,11 +3,14 @@ use std::rc::Rc;
 use super::command_words::describe_with;
 use super::flights::Flights;
 use super::process::{Loop, Process};
-use super::{Command, Goal, Instant, JournalEntry, Lane, Outcome, Record, Scenario, Target, default_namespace};
+use super::{
+    Command, Goal, Instant, Invariants, JournalEntry, Lane, Outcome, Record, Scenario, Server, Target,
+    default_namespace,
+};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
-use crate::apiserver::{Answer, ApiError, ApiServer, Effect, Moment, PatchType, Request, Verb};
+use crate::apiserver::{Answer, ApiError, ApiServer, Change, Effect, Moment, PatchType, Request, Verb};
 use crate::client::{Author, Changed, Field, LoopIndex, What, changed};
-use crate::environment::{Behaviors, Machine, Occurrence, Spending, Traffic};
+use crate::environment::{Behaviors, Machine, Occurrence, Room, Spending, Traffic};
 use crate::kubectl::reference;
 use crate::manifest::{self, Diagnostic, Document, Manifest, Severity, Stage};
 use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
@@ -31,6 +34,10 @@ pub(super) enum Happening {
     Restart { process: usize, epoch: u32, cause: Seq },
     /// A process's informers tell its loops again of all they know.
     Resync { process: usize, epoch: u32 },
+    /// A client whose watch has ended lists.
+    Relist { process: usize, epoch: u32, cause: Seq },
+    /// An event arrives late.
+    Late { process: usize, epoch: u32, change: Rc<Change> },
     /// Proxies take in the endpoints of a Service that has a load.
     Route(ObjectKey),
     /// Something happens inside a machine.
@@ -60,6 +67,10 @@ pub struct Simulation {
     pub(super) machines: Map<Name, Machine>,
     /// The command that last cut or gave back a machine's power or network.
     pub(super) faults: Map<Name, Seq>,
+    /// How the API server answers.
+    pub(super) server: Server,
+    /// The room, and where its thermostat is among the processes.
+    pub(super) room: Option<(Room, usize)>,
     /// The scenario's, and what a person has changed about them.
     pub(super) behaviors: Behaviors,
     pub(super) flights: Flights,
@@ -73,6 +84,7 @@ pub struct Simulation {
     /// change.
     pub(super) origins: Map<ObjectKey, [Seq; 2]>,
     pub(super) record: Record,
+    pub(super) invariants: Invariants,
     /// The nodes that are not heard any more, as the API server has them.
     pub(super) silent: Vec<Name>,
     /// Something that the curve of want and is depends on was written and is yet to be taken down.
@@ -94,6 +106,8 @@ impl Simulation {
             loops: Vec::new(),
             machines: Map::default(),
             faults: Map::default(),
+            server: Server::Up,
+            room: None,
             behaviors: Behaviors::default(),
             flights: Flights::default(),
             traffic: Traffic::default(),
@@ -102,6 +116,7 @@ impl Simulation {
             refusals: Vec::new(),
             origins: Map::default(),
             record: Record::default(),
+            invariants: Invariants::default(),
             silent: Vec::new(),
             is_unbalanced: true,
         };
@@ -272,6 +287,8 @@ impl Simulation {
             Some(Happening::Tick { at, epoch, cause }) => self.tick(at, epoch, cause),
             Some(Happening::Restart { process, epoch, cause }) => self.restart(process, epoch, cause),
             Some(Happening::Resync { process, epoch }) => self.resync(process, epoch),
+            Some(Happening::Relist { process, epoch, cause }) => self.relist(process, epoch, cause),
+            Some(Happening::Late { process, epoch, change }) => self.hear_late(process, epoch, &change),
             Some(Happening::Route(service)) => self.route(&service),
             Some(Happening::Occur { kubelet, boot, occurrence, cause }) => {
                 self.occur(kubelet, boot, &occurrence, cause);
@@ -289,6 +306,9 @@ impl Simulation {
         cause: Seq,
         is_background: bool,
     ) -> Result<Answer, ApiError> {
+        if let Some(error) = self.unanswered(author) {
+            return Err(error);
+        }
         let before = self.api.version();
         // The number that the trace event of this write will have: changes point at their write.
         let seq = Seq(self.trace.last_seq().0 + 1);
@@ -332,7 +352,9 @@ impl Simulation {
         }
         for version in before + 1..=self.api.version() {
             self.weigh(version);
+            self.uphold(version, author);
             self.announce(version, author);
+            self.regulate(version);
             self.reroute(version);
         }
         result

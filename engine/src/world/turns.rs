@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use super::flights::Flight;
-use super::process::{ActiveTurn, Cell, CellAnswer, ProcessKind};
+use super::process::{ActiveTurn, Cell, CellAnswer, Loop, ProcessKind};
 use super::simulation::{Happening, Turn};
-use super::{Readings, Simulation};
+use super::{Readings, Server, Simulation};
 use crate::api::{Kind, Name, ObjectKey};
-use crate::apiserver::ApiError;
+use crate::apiserver::{ApiError, Reason, Request};
 use crate::client::{
-    Action, Arg, Author, Context, Facts, LoopIndex, Metrics, Next, Outcome, Step, Stepped, TurnPhase, What,
+    Action, Arg, Author, Context, Facts, LoopIndex, Metrics, Next, Note, Outcome, Step, Stepped, TurnPhase, What,
 };
 use crate::sim::{Millis, Seq};
 
@@ -21,7 +21,7 @@ impl Simulation {
     pub(super) fn work(&mut self, at: LoopIndex) {
         loop {
             let it = &mut self.loops[at.0 as usize];
-            if !it.queue.has_ready() || it.queue.n_running() >= it.workers || !self.processes[it.process].is_up {
+            if !it.queue.has_ready() || it.queue.n_running() >= it.workers || !self.processes[it.process].works() {
                 return;
             }
             let Some((key, reason)) = it.queue.take() else { return };
@@ -35,9 +35,11 @@ impl Simulation {
 
     pub(super) fn go_on(&mut self, at: LoopIndex, turn: Turn, epoch: u32) {
         let it = &self.loops[at.0 as usize];
-        if self.processes[it.process].epoch != epoch {
+        let process = it.process;
+        if self.processes[process].epoch != epoch || self.puts_off(process, at, turn) {
             return;
         }
+        let it = &self.loops[at.0 as usize];
         let Some(key) = it.active.pair(turn).map(|(key, _)| key.clone()) else { return };
         let stepped = self.think(at, turn, &key);
         self.carry_out(at, turn, &key, stepped);
@@ -51,7 +53,9 @@ impl Simulation {
             self.settle();
         }
         let cut = if asks_metrics { self.cut_nodes() } else { Vec::new() };
-        let (traffic, machines, epoch_ms) = (&self.traffic, &self.machines, self.scenario.epoch_ms);
+        let epoch_ms = self.scenario.epoch_ms;
+        let room = self.sense(self.loops[at.0 as usize].process);
+        let (traffic, machines) = (&self.traffic, &self.machines);
         let readings = Readings { traffic, machines, now, epoch_ms, cut };
         let it = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
@@ -59,7 +63,7 @@ impl Simulation {
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
         let metrics = Some(&readings as &dyn Metrics);
         let (cache, version) = (&process.cache, process.version);
-        let context = Context { cache, version, now, wall, wall_millis, expects, runtime, metrics };
+        let context = Context { cache, version, now, wall, wall_millis, expects, runtime, metrics, room };
         let Some(turn) = it.active.at_mut(turn) else { return Step::Done(Next::AwaitChange).into() };
         let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
         it.reconciler.step(&context, key, turn.number, outcomes)
@@ -94,7 +98,7 @@ impl Simulation {
         }
     }
 
-    fn continue_later(&mut self, at: LoopIndex, turn: Turn) {
+    pub(super) fn continue_later(&mut self, at: LoopIndex, turn: Turn) {
         let epoch = self.processes[self.loops[at.0 as usize].process].epoch;
         let happening = Happening::Continue { at, turn, epoch };
         self.queue.after(Millis(self.scenario.latency.phase), happening);
@@ -115,6 +119,7 @@ impl Simulation {
             _ if is_background => last,
             // What an autoscaler finds comes of the load, of which its clock knows nothing.
             TurnPhase::Observe if key.kind == Kind::HorizontalPodAutoscaler => self.load_behind().or(last),
+            TurnPhase::Observe if key.kind == Kind::ConfigMap => self.draught_behind(at, last),
             _ => self.fault_behind(last, &facts).or(last),
         };
         let facts = Rc::new(facts);
@@ -151,6 +156,13 @@ impl Simulation {
         }
     }
 
+    /// By its own clock a thermostat finds what a window or the weather did.
+    fn draught_behind(&self, at: LoopIndex, last: Option<Seq>) -> Option<Seq> {
+        let is_clock = self.trace.get(last?).is_some_and(|event| matches!(event.what, What::Ticked(_)));
+        let draught = self.draught(self.loops[at.0 as usize].process);
+        draught.filter(|_| is_clock).or(last)
+    }
+
     /// Of the machines that are off or cut off, what made the newest so.
     fn newest_cut(&self) -> Option<Seq> {
         let cut = |node: &Name| self.kubelets.get(node).is_some_and(|it| self.processes[*it].is_cut);
@@ -185,11 +197,19 @@ impl Simulation {
                 Action::Api(request) => {
                     let request = Rc::new(request);
                     let sent = self.queue.now() + self.wait_for_turn(at);
-                    let due = sent + Millis(self.scenario.latency.request);
+                    let due = sent + Millis(self.scenario.latency.request + self.slowness());
                     let flight =
                         Flight { request, by: at, turn, slot, epoch, cause, outcome: None, sent, due, is_lost: false };
                     let happening = Happening::Arrive(self.flights.add(flight));
                     self.queue.at(due, happening);
+                    if self.processes[process].ails.is_last_request() {
+                        let seq = self.fault(cause, Note::plain("its program **crashed** right after this request"));
+                        match self.processes[process].kind {
+                            ProcessKind::Script(_) => self.crash(process),
+                            _ => self.crash_for_a_moment(process, seq),
+                        }
+                        return;
+                    }
                 }
                 Action::Runtime(pod, uid, call) => {
                     self.settle();
@@ -224,11 +244,18 @@ impl Simulation {
         let (request, by, cause) = (Rc::clone(&flight.request), flight.by, flight.cause);
         if self.is_cut_off(by) {
             // It gets nowhere; its sender gives up after a while.
-            self.lose(number);
+            self.lose(number, CLIENT_TIMEOUT);
+            return;
+        }
+        if self.server == Server::Down {
+            self.lose(number, Millis(0));
             return;
         }
         let is_background = request.is_background;
-        let result = self.execute(&request, Author::Loop(by), cause, is_background);
+        let result = match self.server {
+            Server::Refusing => Err(self.refuse(&request, by, cause)),
+            _ => self.execute(&request, Author::Loop(by), cause, is_background),
+        };
         let (sent, due) = (self.now(), self.now() + Millis(self.scenario.latency.answer));
         if let Some(flight) = self.flights.get_mut(number) {
             (flight.outcome, flight.sent, flight.due) = (Some(result.map(Some)), sent, due);
@@ -241,12 +268,13 @@ impl Simulation {
     }
 
     /// A request or its answer is lost: to its sender it has timed out.
-    fn lose(&mut self, number: u64) {
-        let (sent, due) = (self.now(), self.now() + CLIENT_TIMEOUT);
+    fn lose(&mut self, number: u64, after: Millis) {
+        let (sent, due) = (self.now(), self.now() + after);
         if let Some(flight) = self.flights.get_mut(number) {
             let (method, _) = flight.request.method();
             let key = flight.request.key();
-            flight.outcome = Some(Err(ApiError::timeout(method, &key)));
+            let error = if after == Millis(0) { unreachable(&key) } else { ApiError::timeout(method, &key) };
+            flight.outcome = Some(Err(error));
             (flight.sent, flight.due, flight.is_lost) = (sent, due, true);
         }
         self.queue.at(due, Happening::Answer(number));
@@ -256,7 +284,7 @@ impl Simulation {
     pub(super) fn answer(&mut self, number: u64) {
         let is_good = |flight: &Flight| !matches!(flight.outcome, Some(Err(_)));
         if self.flights.get(number).is_some_and(|flight| is_good(flight) && self.is_cut_off(flight.by)) {
-            self.lose(number);
+            self.lose(number, CLIENT_TIMEOUT);
             return;
         }
         let Some(flight) = self.flights.remove(number) else { return };
@@ -283,7 +311,12 @@ impl Simulation {
         if shown && let Some(cell) = &mut it.cells[TurnPhase::Act as usize] {
             cell.answer = Some(answer);
         }
-        if is_last {
+        let is_conflict = |it: &Option<Outcome>| matches!(it, Some(Err(error)) if error.reason == Reason::Conflict);
+        if is_last && self.processes[it.process].ails.gives_up && turn_met(it, flight.turn, is_conflict) {
+            if let Some(key) = it.active.pair(flight.turn).map(|(key, _)| key.clone()) {
+                self.give_up(flight.by, &key);
+            }
+        } else if is_last {
             self.go_on(flight.by, flight.turn, flight.epoch);
         }
     }
@@ -321,5 +354,49 @@ impl Simulation {
         let seq = self.record(cause, false, what);
         self.enqueue(at, key.clone(), retry, seq);
         self.work(at);
+    }
+}
+
+fn turn_met(it: &Loop, turn: Turn, is: impl Fn(&Option<Outcome>) -> bool) -> bool {
+    it.active.at(turn).is_some_and(|turn| turn.outcomes.iter().any(is))
+}
+
+/// What a client makes of a server that does not listen.
+fn unreachable(key: &ObjectKey) -> ApiError {
+    let message = format!(
+        "{} \"{}\": dial tcp 10.0.0.1:6443: connect: connection refused",
+        key.kind.qualified_plural(),
+        key.name
+    );
+    ApiError::new(Reason::Timeout, message)
+}
+
+impl Simulation {
+    /// How much longer than usual requests take.
+    fn slowness(&self) -> u64 {
+        if let Server::Slow(ms) = self.server { ms } else { 0 }
+    }
+
+    /// An overloaded API server has no time for a request.
+    fn refuse(&mut self, request: &Request, by: LoopIndex, cause: Seq) -> ApiError {
+        let text = "the server has received too many requests and has asked us to try again later";
+        let error = ApiError::new(Reason::TooManyRequests, text.into());
+        let ((method, subresource), key) = (request.method(), request.key());
+        let (code, message) = (error.code(), error.message.clone());
+        let what = What::Refused { author: Author::Loop(by), key, method, subresource, code, message };
+        self.record(Some(cause), request.is_background, what);
+        error
+    }
+
+    /// What an API server that is down or overloaded answers.
+    pub(super) fn unanswered(&self, author: Author) -> Option<ApiError> {
+        match (self.server, author) {
+            (Server::Down, Author::You) => {
+                let text =
+                    "The connection to the server 10.0.0.1:6443 was refused - did you specify the right host or port?";
+                Some(ApiError::new(Reason::Timeout, text.into()))
+            }
+            _ => None,
+        }
     }
 }

@@ -97,6 +97,7 @@ impl Simulation {
         let unheard = self.silent.iter().flat_map(|node| objects.pods_on(node));
         let unheard = unheard.filter(|pod| pod.is_active() && pod.is_ready()).count();
         self.record.sample(self.queue.now(), want, (ready - i32::try_from(unheard).unwrap_or(i32::MAX)).max(0));
+        self.follow(want);
     }
 
     /// Writes an event into the trace, and a mark for it into the record. Returns its number.
@@ -118,6 +119,7 @@ impl Simulation {
     fn lane(&self, what: &What) -> Lane {
         match what {
             What::Commanded(_) => Lane::You,
+            What::Faulted(_) => Lane::Faults,
             What::Began | What::Resynced | What::Wrote { .. } | What::Refused { .. } => Lane::Server,
             What::Happened { .. } => Lane::Kubelets,
             What::Ticked(at)

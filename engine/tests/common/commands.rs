@@ -4,7 +4,7 @@
 use loopscope_engine::api::{Kind, Labels};
 use loopscope_engine::apiserver::{PatchType, Propagation};
 use loopscope_engine::environment::{Behavior, Load, Shape};
-use loopscope_engine::world::{Ask, Command, NodeSetup, Subject, Target};
+use loopscope_engine::world::{Ask, Command, Mishap, NodeSetup, RoomSetting, Server, Subject, Switch, Target, Type};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -188,8 +188,53 @@ fn fault() -> impl Strategy<Value = Command> {
     ]
 }
 
+/// What can be switched at programs.
+fn switch() -> impl Strategy<Value = Command> {
+    let switches =
+        vec![Switch::EdgeTriggered, Switch::Relists, Switch::RetriesConflicts, Switch::Paused, Switch::WatchStalled];
+    let mishaps = prop::sample::select(vec![Mishap::Drop, Mishap::Duplicate, Mishap::Reorder]);
+    let of = prop::option::of(prop::sample::select(vec![Type::Added, Type::Modified, Type::Deleted]));
+    let servers = prop_oneof![
+        Just(Server::Up),
+        Just(Server::Down),
+        Just(Server::Refusing),
+        (1..9_001_u64).prop_map(Server::Slow)
+    ];
+    let degrees = || -100_000..100_001_i32;
+    let room = prop_oneof![
+        degrees().prop_map(RoomSetting::Desired),
+        (0..100_001_i32).prop_map(RoomSetting::Hysteresis),
+        (1..101_u8).prop_map(RoomSetting::Step),
+        any::<bool>().prop_map(RoomSetting::Window),
+        degrees().prop_map(RoomSetting::Outside),
+        (0..120_001_u64).prop_map(RoomSetting::Lag),
+    ];
+    prop_oneof![
+        (name(), prop::sample::select(switches), any::<bool>()).prop_map(|(process, switch, on)| Command::SetSwitch {
+            process,
+            switch,
+            on
+        }),
+        (name(), mishaps, any::<u32>(), of).prop_map(|(process, mishap, next, of)| Command::DisturbWatch {
+            process,
+            mishap,
+            next,
+            of
+        }),
+        name().prop_map(|process| Command::BreakWatch { process }),
+        (name(), 1..u32::MAX).prop_map(|(process, requests)| Command::CrashAfter { process, requests }),
+        servers.prop_map(|server| Command::SetServer { server }),
+        (text(), any::<u32>(), prop::option::of(1..u32::MAX)).prop_map(|(by, count, crash_after)| Command::RunScript {
+            by,
+            count,
+            crash_after
+        }),
+        room.prop_map(|setting| Command::SetRoom { setting }),
+    ]
+}
+
 pub fn any_command() -> impl Strategy<Value = Command> {
-    prop_oneof![request(), fault()]
+    prop_oneof![request(), fault(), switch()]
 }
 
 fn propagation() -> impl Strategy<Value = Option<Propagation>> {

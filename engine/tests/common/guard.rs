@@ -2,41 +2,23 @@
 
 #![allow(dead_code)]
 
-use std::collections::{BTreeMap, VecDeque};
-
-use loopscope_engine::api::{Deployment, Kind, Object, Pod, Timestamp, Uid, path_text};
+use loopscope_engine::api::{Kind, Object, Timestamp, Uid, path_text};
 use loopscope_engine::apiserver::{Change, ChangeKind, Objects, owned_fields};
 use loopscope_engine::client::{Author, What};
-use loopscope_engine::controllers::deployment::rolling::{max_surge, max_unavailable};
-use loopscope_engine::sim::{Millis, Seq, Time};
+use loopscope_engine::sim::{Millis, Seq};
 use loopscope_engine::world::Simulation;
 use proptest::prelude::*;
-
-/// For so long after a Deployment's size or strategy changed, controllers may still act on the old one: a turn reads
-/// its cache once, and creates in batches.
-const HEARSAY: u64 = 250;
-
-/// The limits of a Deployment, and since when they hold.
-#[derive(Clone, Copy, PartialEq)]
-struct Limits {
-    since: Time,
-    most: i32,
-    least: i32,
-}
 
 pub struct Guard {
     version: u64,
     seq: Seq,
-    limits: BTreeMap<Uid, VecDeque<Limits>>,
-    /// When pods of a Deployment were taken away lately.
-    taken: BTreeMap<Uid, VecDeque<Time>>,
     /// Whether a rolling update must leave enough pods available: nobody can where pods are broken.
     has_floor: bool,
 }
 
 impl Guard {
     pub fn new(has_floor: bool) -> Self {
-        Self { version: 0, seq: Seq(0), limits: BTreeMap::new(), taken: BTreeMap::new(), has_floor }
+        Self { version: 0, seq: Seq(0), has_floor }
     }
 
     /// Runs for so long, and looks after every event.
@@ -57,17 +39,14 @@ impl Guard {
         if newest == self.version {
             return self.check_idle_writes(simulation);
         }
-        self.note_limits(simulation);
         let first = self.version + 1;
         self.version = newest;
         for version in first.max(newest.saturating_sub(4_000))..=newest {
             let Some(change) = simulation.api().change(version) else { continue };
             check_owners(simulation.api().objects(), change)?;
             check_fields(simulation, change)?;
-            if let Object::Pod(pod) = &change.object {
-                self.check_limits(simulation, change, pod)?;
-            }
         }
+        self.check_limits(simulation)?;
         self.check_idle_writes(simulation)
     }
 
@@ -91,65 +70,18 @@ impl Guard {
         Ok(())
     }
 
-    fn note_limits(&mut self, simulation: &Simulation) {
-        let now = simulation.now();
-        for deployment in simulation.api().objects().of_kind(Kind::Deployment).filter_map(Object::as_deployment) {
-            let spec = &deployment.spec;
-            let (most, least) = (spec.wanted() + max_surge(spec), spec.wanted() - max_unavailable(spec));
-            let known = self.limits.entry(deployment.metadata.uid).or_default();
-            if known.back().is_none_or(|last| (last.most, last.least) != (most, least)) {
-                known.push_back(Limits { since: now, most, least });
-            }
-            // Of those that were replaced long ago nobody acts any more.
-            while known.get(1).is_some_and(|next| next.since.0 + HEARSAY < now.0) {
-                known.pop_front();
-            }
-        }
-    }
-
     /// Nobody creates a pod above the ceiling, or takes an available one away below the floor.
-    fn check_limits(&mut self, simulation: &Simulation, change: &Change, pod: &Pod) -> Result<(), TestCaseError> {
-        let objects = simulation.api().objects();
-        let Some(deployment) = deployment_of(objects, pod) else { return Ok(()) };
-        let Some(limits) = self.limits.get(&deployment.metadata.uid) else { return Ok(()) };
-        let name = &deployment.metadata.name;
-        if change.kind == ChangeKind::Added {
-            let active = pods_of(objects, deployment).filter(|pod| pod.is_active()).count() as i32;
-            let most = limits.iter().map(|it| it.most).max().unwrap_or(i32::MAX);
-            prop_assert!(active <= most, "{name} at {}: {active} pods, at most {most} may be", simulation.now().0);
-        }
-        let was_active = change.old.as_ref().and_then(Object::as_pod).is_some_and(|old| old.is_active());
-        if was_active && !pod.is_active() && self.has_floor && deployment.spec.strategy.kind != "Recreate" {
-            let (now, min_ready) = (simulation.now(), deployment.spec.min_ready_seconds);
-            let counts = |pod: &&Pod| pod.is_active() && pod.is_available(min_ready, simulation.wall());
-            let available = pods_of(objects, deployment).filter(counts).count();
-            // A Deployment counts by the statuses of its ReplicaSets, and these lag behind their pods.
-            let taken = self.taken.entry(deployment.metadata.uid).or_default();
-            taken.retain(|at| at.0 + HEARSAY > now.0);
-            let unheard = taken.iter().filter(|at| **at < now).count();
-            taken.push_back(now);
-            let least = limits.iter().map(|it| it.least).min().unwrap_or(0);
-            prop_assert!(
-                (available + unheard) as i32 >= least,
-                "{name} at {}: {available} left of {least}, {unheard} of the missing ones just now",
-                now.0
-            );
+    fn check_limits(&self, simulation: &Simulation) -> Result<(), TestCaseError> {
+        let known = simulation.invariants();
+        for deployment in simulation.api().objects().of_kind(Kind::Deployment).filter_map(Object::as_deployment) {
+            let Some(bounds) = known.bounds(deployment.metadata.uid) else { continue };
+            let floor = bounds.floor.as_ref().filter(|_| self.has_floor);
+            for breach in bounds.ceiling.iter().chain(floor) {
+                return Err(TestCaseError::fail(format!("{} at {}", breach.note, breach.at.0)));
+            }
         }
         Ok(())
     }
-}
-
-fn deployment_of<'a>(objects: &'a Objects, pod: &Pod) -> Option<&'a std::rc::Rc<Deployment>> {
-    let set = pod.metadata.controller().filter(|owner| owner.kind == "ReplicaSet")?;
-    let mut sets = objects.of_kind(Kind::ReplicaSet).filter(|it| it.meta().uid == set.uid);
-    let owner = sets.next()?.meta().controller()?.uid;
-    let mut all = objects.of_kind(Kind::Deployment).filter_map(Object::as_deployment);
-    all.find(|deployment| deployment.metadata.uid == owner)
-}
-
-fn pods_of<'a>(objects: &'a Objects, deployment: &'a Deployment) -> impl Iterator<Item = &'a Pod> {
-    let sets = objects.owned(deployment.metadata.uid, Kind::ReplicaSet);
-    sets.flat_map(|set| objects.owned(set.meta().uid, Kind::Pod)).filter_map(Object::as_pod).map(|pod| &**pod)
 }
 
 /// At most one controller, and no object among its own owners.

@@ -36,6 +36,10 @@ journals! {
     "daemonset"
     "processes"
     "autoscaler"
+    "level-edge"
+    "faults"
+    "thermostat"
+    "imperative"
 }
 
 /// The digests of all runs, one line a stage.

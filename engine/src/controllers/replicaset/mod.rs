@@ -2,11 +2,13 @@
 //!
 //! Mirrors `pkg/controller/replicaset/replica_set.go`, v1.36.
 
+mod edge;
 mod ranking;
 mod status;
 
 use std::rc::Rc;
 
+pub use edge::EdgeTriggered;
 pub use ranking::{RankedPod, pods_to_delete};
 pub use status::{StatusInput, calculate_status};
 

@@ -138,6 +138,7 @@ impl Lane {
             failures: Vec::new(),
             turns: Vec::new(),
             metrics: Rc::default(),
+            room: None,
         }
     }
 
