@@ -58,6 +58,7 @@ fn every_controller_acts_in_its_journal() {
             "Horizontal pod autoscaler",
             &["SuccessfulRescale", "FailedGetScale", "FailedGetResourceMetric"],
         ),
+        ("gitops", "GitOps agent", &["ScalingReplicaSet"]),
     ] {
         let simulation = script::end_of(journal);
         let acts = simulation.trace().events().filter(|event| match &event.what {

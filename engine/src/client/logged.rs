@@ -53,6 +53,11 @@ impl Logged for What {
                 pod.write(log);
                 note.write(log);
             }
+            What::Outside { place, note } => {
+                log.number(11);
+                log.text(place);
+                note.write(log);
+            }
             What::Announced { by, event } => {
                 numbers(log, [10, by.0.into(), event.is_warning.into()]);
                 write_request(log, &event.about, event.reason, event.component);
@@ -101,6 +106,10 @@ impl Logged for What {
             9 => {
                 let node = from.text().into();
                 What::Happened { node, pod: ObjectKey::read(from), note: Note::read(from) }
+            }
+            11 => {
+                let place = from.text().into();
+                What::Outside { place, note: Note::read(from) }
             }
             _ => {
                 let (by, is_warning) = (LoopIndex::read(from), from.number() == 1);
@@ -294,6 +303,7 @@ mod tests {
         all.push(What::Refused { author, key: key.clone(), method, subresource, code: 422, message });
         all.push(What::Failed { by: at, key: key.clone(), error: "no".into(), retry: Millis(5) });
         all.push(What::Happened { node: "node-1".into(), pod: key.clone(), note: note.clone() });
+        all.push(What::Outside { place: "cloud".into(), note: note.clone() });
         for is_warning in [false, true] {
             let (about, reason, message, component) = (key.clone(), "Pulled", "Pulled it".into(), "kubelet");
             let event = Rc::new(EventDraft { about, is_warning, reason, message, component });

@@ -1,6 +1,7 @@
 use super::{Expectations, Facts, Metrics, NodeRuntime, RuntimeCall, WorkQueue};
 use crate::api::{Object, ObjectKey, Timestamp};
 use crate::apiserver::{Answer, ApiError, Change, EventDraft, Objects, Request};
+use crate::gitops::Gitops;
 use crate::sim::{Millis, Slots, Time};
 
 /// What a reconciler may look at: its cache, its clock, and for a kubelet the containers on its node.
@@ -18,6 +19,8 @@ pub struct Context<'a> {
     pub runtime: Option<&'a NodeRuntime>,
     /// The metrics API, where there is one.
     pub metrics: Option<&'a dyn Metrics>,
+    /// The repository and what the agent remembers, for the one loop that reads Git.
+    pub git: Option<&'a Gitops>,
 }
 
 /// One thing a controller does to the world.
@@ -58,12 +61,14 @@ pub struct Stepped {
     pub events: Vec<EventDraft>,
     /// Part of the steady hum: nothing differed, nothing was asked for.
     pub is_background: bool,
+    /// What the agent that reads Git is to remember.
+    pub report: Option<Box<crate::gitops::Status>>,
 }
 
 impl From<Step> for Stepped {
     #[inline(never)]
     fn from(step: Step) -> Self {
-        Self { step, events: Vec::new(), is_background: false }
+        Self { step, events: Vec::new(), is_background: false, report: None }
     }
 }
 

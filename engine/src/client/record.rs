@@ -64,4 +64,6 @@ pub enum What {
     Happened { node: Name, pod: ObjectKey, note: Note },
     /// A Kubernetes Event was published.
     Announced { by: LoopIndex, event: Rc<EventDraft> },
+    /// Something happened outside the cluster: in the cloud, or by the tool that provisions it.
+    Outside { place: Name, note: Note },
 }

@@ -9,6 +9,7 @@ use crate::controllers::deployment::DeploymentController;
 use crate::controllers::disruption::DisruptionController;
 use crate::controllers::endpointslice::EndpointSliceController;
 use crate::controllers::garbage_collector::GarbageCollector;
+use crate::controllers::gitops::{Agent, NAME as AGENT};
 use crate::controllers::horizontal_pod_autoscaler::{HorizontalPodAutoscalerController, NAME as AUTOSCALER};
 use crate::controllers::job::{JobController, TtlAfterFinished};
 use crate::controllers::kubelet::Kubelet;
@@ -20,6 +21,7 @@ use crate::controllers::resource_quota::ResourceQuotaController;
 use crate::controllers::scheduler::Scheduler;
 use crate::controllers::statefulset::StatefulSetController;
 use crate::controllers::taint_eviction::TaintEviction;
+use crate::gitops::Preset;
 use crate::sim::{Map, Seq, Time};
 
 /// A program that runs loops.
@@ -28,6 +30,8 @@ pub enum ProcessKind {
     ControllerManager,
     Scheduler,
     Kubelet(Name),
+    /// The agent that keeps the cluster as Git says.
+    GitOps(Preset),
 }
 
 impl ProcessKind {
@@ -35,6 +39,7 @@ impl ProcessKind {
     pub fn watches(&self, object: &Object) -> bool {
         match self {
             ProcessKind::ControllerManager => true,
+            ProcessKind::GitOps(_) => !matches!(object.kind(), Kind::Node | Kind::Lease | Kind::EndpointSlice),
             ProcessKind::Scheduler => matches!(
                 object.kind(),
                 Kind::Pod
@@ -57,7 +62,7 @@ impl ProcessKind {
     pub fn cache(&self) -> Objects {
         Objects::indexed(match self {
             ProcessKind::ControllerManager => Indexes::All,
-            ProcessKind::Scheduler | ProcessKind::Kubelet(_) => Indexes::Nodes,
+            ProcessKind::Scheduler | ProcessKind::Kubelet(_) | ProcessKind::GitOps(_) => Indexes::Nodes,
         })
     }
 
@@ -83,6 +88,7 @@ impl ProcessKind {
                 (AUTOSCALER.into(), 5, AnyReconciler::new(Scripts(HorizontalPodAutoscalerController::default()))),
             ],
             ProcessKind::Scheduler => vec![("Scheduler".into(), 1, AnyReconciler::new(Scheduler::default()))],
+            ProcessKind::GitOps(preset) => vec![(AGENT.into(), 1, AnyReconciler::new(Agent(*preset)))],
             ProcessKind::Kubelet(node) => {
                 let name = format!("Kubelet {node}");
                 vec![(name.into(), usize::MAX, AnyReconciler::new(Kubelet::new(node.clone())))]

@@ -2,8 +2,9 @@ use std::rc::Rc;
 
 use super::command_words::describe_with;
 use super::flights::Flights;
+use super::gitops_deed::GitWorld;
 use super::process::{Loop, Process};
-use super::{Command, Goal, Instant, JournalEntry, Lane, Outcome, Record, Scenario, Target, default_namespace};
+use super::{Command, Goal, Iac, Instant, JournalEntry, Lane, Outcome, Record, Scenario, Target, default_namespace};
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
 use crate::apiserver::{Answer, ApiError, ApiServer, Effect, Moment, PatchType, Request, Verb};
 use crate::client::{Author, Changed, Field, LoopIndex, What, changed};
@@ -33,6 +34,10 @@ pub(super) enum Happening {
     Resync { process: usize, epoch: u32 },
     /// Proxies take in the endpoints of a Service that has a load.
     Route(ObjectKey),
+    /// A change of an apply under way has reached the cloud.
+    Provision,
+    /// The cloud's autoscalers look.
+    CloudClock,
     /// Something happens inside a machine.
     Occur { kubelet: usize, boot: u32, occurrence: Occurrence, cause: Seq },
 }
@@ -64,6 +69,8 @@ pub struct Simulation {
     pub(super) behaviors: Behaviors,
     pub(super) flights: Flights,
     pub(super) traffic: Traffic,
+    pub(super) git: GitWorld,
+    pub(super) iac: Iac,
     pub(super) journal: Vec<Rc<JournalEntry>>,
     /// The trace events of the person's commands.
     pub(super) commands: Vec<Seq>,
@@ -95,6 +102,8 @@ impl Simulation {
             behaviors: Behaviors::default(),
             flights: Flights::default(),
             traffic: Traffic::default(),
+            git: GitWorld::default(),
+            iac: Iac::default(),
             journal: Vec::new(),
             commands: Vec::new(),
             origins: Map::default(),
@@ -269,6 +278,8 @@ impl Simulation {
             Some(Happening::Tick { at, epoch, cause }) => self.tick(at, epoch, cause),
             Some(Happening::Restart { process, epoch, cause }) => self.restart(process, epoch, cause),
             Some(Happening::Resync { process, epoch }) => self.resync(process, epoch),
+            Some(Happening::Provision) => self.provision(),
+            Some(Happening::CloudClock) => self.scale_in_cloud(),
             Some(Happening::Route(service)) => self.route(&service),
             Some(Happening::Occur { kubelet, boot, occurrence, cause }) => {
                 self.occur(kubelet, boot, &occurrence, cause);
@@ -421,6 +432,8 @@ impl Simulation {
                 let done = if on { "cordoned" } else { "uncordoned" };
                 self.request(&target, "kubectl-cordon", Verb::Patch(target.key(), PatchType::Merge, patch), done, seq)
             }
+            Command::Git { deed } => self.do_git(deed, seq),
+            Command::Iac { deed } => self.do_iac(deed, seq),
             other => self.disturb(other, seq),
         }
     }

@@ -120,6 +120,7 @@ impl Simulation {
             What::Commanded(_) => Lane::You,
             What::Began | What::Resynced | What::Wrote { .. } | What::Refused { .. } => Lane::Server,
             What::Happened { .. } => Lane::Kubelets,
+            What::Outside { .. } => Lane::You,
             What::Ticked(at)
             | What::Told { to: at, .. }
             | What::Reached { by: at, .. }

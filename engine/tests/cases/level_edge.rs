@@ -96,6 +96,7 @@ fn l3_an_expectation_that_is_never_met_is_given_up_after_five_minutes() {
         expects,
         runtime: None,
         metrics: None,
+        git: None,
     };
     let mut expectations = Expectations::default();
     expectations.expect_creations(&key, 1, Time(1_000));

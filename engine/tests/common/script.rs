@@ -36,6 +36,8 @@ journals! {
     "daemonset"
     "processes"
     "autoscaler"
+    "gitops"
+    "infrastructure"
 }
 
 /// The digests of all runs, one line a stage.

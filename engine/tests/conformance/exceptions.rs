@@ -6,11 +6,8 @@ use super::report::Mode;
 const OVERLAP: &str = "rollouts overlap within milliseconds of the applies that set them off";
 
 /// A recording by its name up to the first `_`, the mode, and the reason; `*` stands for a number, or nothing.
-const EXCEPTED: &[(&str, Mode, &str)] = &[
-    ("h23", Mode::Driven, OVERLAP),
-    ("j5", Mode::Driven, RACE),
-    ("h23", Mode::Free, OVERLAP),
-];
+const EXCEPTED: &[(&str, Mode, &str)] =
+    &[("h23", Mode::Driven, OVERLAP), ("j5", Mode::Driven, RACE), ("h23", Mode::Free, OVERLAP)];
 
 const RACE: &str =
     "one node was tainted before the controller saw that all were down, a race of 60 ms that the recording lists";

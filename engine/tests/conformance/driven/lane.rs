@@ -299,6 +299,7 @@ impl Lane {
                 expects: true,
                 runtime: None,
                 metrics: Some(&server),
+                git: None,
             };
             let stepped = self.reconciler.step(&context, key, turn.number, outcomes);
             events.extend(stepped.events);

@@ -284,6 +284,7 @@ fn creations(count: i32, limit: usize) -> (usize, usize, bool) {
             expects: true,
             runtime: None,
             metrics: None,
+            git: None,
         };
         let step = controller.step(&context, &key, &mut turn, std::mem::take(&mut outcomes)).step;
         match step {
