@@ -10,6 +10,8 @@ pub mod manifest;
 pub mod sim;
 
 pub mod apiserver;
+pub mod gitops;
+pub mod iac;
 
 pub mod client;
 

@@ -62,6 +62,7 @@ fn every_controller_acts_in_its_journal() {
         ("thermostat", "Thermostat", &[]),
         ("imperative", "Script of ana", &[]),
         ("faults", "ReplicaSet", &["SuccessfulCreate", "FailedCreate"]),
+        ("gitops", "GitOps agent", &["ScalingReplicaSet"]),
     ] {
         let simulation = script::end_of(journal);
         let acts = simulation.trace().events().filter(|event| match &event.what {

@@ -4,21 +4,51 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer with the layers it may use. `note` is the macro of `client`.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 15] = [
     ("sim", &[]),
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
     ("apiserver", &["api", "sim"]),
-    ("client", &["api", "sim", "apiserver", "note"]),
-    ("controllers", &["api", "sim", "apiserver", "client", "note"]),
+    ("gitops", &["api", "sim"]),
+    ("iac", &["api", "manifest", "sim"]),
+    ("client", &["api", "sim", "apiserver", "gitops", "note"]),
+    ("controllers", &["api", "manifest", "sim", "apiserver", "gitops", "client", "note"]),
     ("environment", &["api", "sim", "client", "note"]),
     ("kubectl", &["api", "manifest", "sim", "apiserver"]),
-    ("world", &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "note"]),
+    (
+        "world",
+        &[
+            "api",
+            "manifest",
+            "sim",
+            "apiserver",
+            "gitops",
+            "iac",
+            "client",
+            "controllers",
+            "environment",
+            "kubectl",
+            "note",
+        ],
+    ),
     ("history", &["apiserver", "kubectl", "sim", "world"]),
     ("share", &["api", "manifest", "sim", "environment", "world"]),
     (
         "view",
-        &["api", "manifest", "sim", "apiserver", "client", "controllers", "environment", "kubectl", "world", "note"],
+        &[
+            "api",
+            "manifest",
+            "sim",
+            "apiserver",
+            "gitops",
+            "iac",
+            "client",
+            "controllers",
+            "environment",
+            "kubectl",
+            "world",
+            "note",
+        ],
     ),
     ("export", &["api", "sim", "client", "world", "share", "view"]),
 ];

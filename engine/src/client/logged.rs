@@ -53,6 +53,11 @@ impl Logged for What {
                 pod.write(log);
                 note.write(log);
             }
+            What::Outside { place, note } => {
+                log.number(13);
+                log.text(place);
+                note.write(log);
+            }
             What::Announced { by, event } => {
                 numbers(log, [10, by.0.into(), event.is_warning.into()]);
                 write_request(log, &event.about, event.reason, event.component);
@@ -107,6 +112,10 @@ impl Logged for What {
                 What::Happened { node, pod: ObjectKey::read(from), note: Note::read(from) }
             }
             11 => What::Faulted(Note::read(from)),
+            13 => {
+                let place = from.text().into();
+                What::Outside { place, note: Note::read(from) }
+            }
             _ => {
                 let (by, is_warning) = (LoopIndex::read(from), from.number() == 1);
                 let (about, [reason, component]) = read_request(from);
@@ -299,6 +308,7 @@ mod tests {
         all.push(What::Refused { author, key: key.clone(), method, subresource, code: 422, message });
         all.push(What::Failed { by: at, key: key.clone(), error: "no".into(), retry: Millis(5) });
         all.push(What::Happened { node: "node-1".into(), pod: key.clone(), note: note.clone() });
+        all.push(What::Outside { place: "cloud".into(), note: note.clone() });
         for is_warning in [false, true] {
             let (about, reason, message, component) = (key.clone(), "Pulled", "Pulled it".into(), "kubelet");
             let event = Rc::new(EventDraft { about, is_warning, reason, message, component });

@@ -45,7 +45,7 @@ impl What {
             What::Wrote { .. } => Mark::Write,
             What::Refused { .. } | What::Failed { .. } | What::Faulted(_) => Mark::Error,
             What::Announced { event, .. } if event.is_warning => Mark::Error,
-            What::Began | What::Happened { .. } | What::Announced { .. } => Mark::World,
+            What::Began | What::Outside { .. } | What::Happened { .. } | What::Announced { .. } => Mark::World,
         }
     }
 }

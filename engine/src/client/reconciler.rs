@@ -1,6 +1,7 @@
 use super::{Expectations, Facts, Metrics, NodeRuntime, RuntimeCall, WorkQueue};
 use crate::api::{Object, ObjectKey, Timestamp};
 use crate::apiserver::{Answer, ApiError, Change, EventDraft, Objects, Request};
+use crate::gitops::Gitops;
 use crate::sim::{Millis, Slots, Time};
 
 /// What a reconciler may look at: its cache, its clock, and for a kubelet the containers on its node.
@@ -20,6 +21,8 @@ pub struct Context<'a> {
     pub metrics: Option<&'a dyn Metrics>,
     /// What a thermostat's sensor says, in thousandths of a degree.
     pub room: Option<i32>,
+    /// The repository and what the agent remembers, for the one loop that reads Git.
+    pub git: Option<&'a Gitops>,
 }
 
 /// One thing a controller does to the world.
@@ -60,12 +63,14 @@ pub struct Stepped {
     pub events: Vec<EventDraft>,
     /// Part of the steady hum: nothing differed, nothing was asked for.
     pub is_background: bool,
+    /// What the agent that reads Git is to remember.
+    pub report: Option<Box<crate::gitops::Status>>,
 }
 
 impl From<Step> for Stepped {
     #[inline(never)]
     fn from(step: Step) -> Self {
-        Self { step, events: Vec::new(), is_background: false }
+        Self { step, events: Vec::new(), is_background: false, report: None }
     }
 }
 

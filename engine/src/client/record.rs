@@ -66,4 +66,6 @@ pub enum What {
     Announced { by: LoopIndex, event: Rc<EventDraft> },
     /// A fault that a person switched on did its work: an event was lost, a process crashed between two requests.
     Faulted(Note),
+    /// Something happened outside the cluster: in the cloud, or by the tool that provisions it.
+    Outside { place: Name, note: Note },
 }

@@ -5,6 +5,7 @@ pub mod deployment;
 pub mod disruption;
 pub mod endpointslice;
 pub mod garbage_collector;
+pub mod gitops;
 pub(crate) mod history;
 pub mod horizontal_pod_autoscaler;
 pub mod job;

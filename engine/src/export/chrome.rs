@@ -139,7 +139,7 @@ impl Chrome<'_> {
                 let name = [*method, " ", &key.to_string(), if subresource.is_empty() { "" } else { "/" }, subresource];
                 return self.request(event, *author, &name.concat(), ts);
             }
-            What::Began | What::Commanded(_) | What::Faulted(_) => point(YOU, WATCHES),
+            What::Began | What::Commanded(_) | What::Faulted(_) | What::Outside { .. } => point(YOU, WATCHES),
             What::Resynced => point(FIRST_PROGRAM, WATCHES),
             What::Ticked(at) | What::Told { to: at, .. } => point(self.program(*at), WATCHES),
             What::Failed { by, .. } | What::Announced { by, .. } => point(self.program(*by), EVENTS),
@@ -282,6 +282,7 @@ impl Chrome<'_> {
         let program = pid.checked_sub(FIRST_PROGRAM).and_then(|at| self.simulation.processes().get(at as usize));
         match program.map(|it| &it.kind) {
             Some(ProcessKind::ControllerManager) => "kube-controller-manager".into(),
+            Some(ProcessKind::GitOps(preset)) => preset.program().into(),
             Some(ProcessKind::Scheduler) => "kube-scheduler".into(),
             Some(ProcessKind::Script(by)) => ["script of ", by].concat(),
             Some(ProcessKind::Thermostat) => "thermostat".into(),

@@ -19,6 +19,7 @@ fn kind(what: &What) -> &'static str {
         What::Refused { .. } => "refused",
         What::Failed { .. } => "failed",
         What::Happened { .. } => "machine",
+        What::Outside { .. } => "outside",
         What::Announced { .. } => "event",
         What::Faulted(_) => "fault",
     }

@@ -48,7 +48,12 @@ pub fn subject(simulation: &Simulation, seq: u64) -> Option<ObjectKey> {
         | What::Failed { key, .. } => Some(key),
         What::Happened { pod, .. } => Some(pod),
         What::Announced { event, .. } => Some(event.about.clone()),
-        What::Began | What::Commanded(_) | What::Ticked(_) | What::Resynced | What::Faulted(_) => None,
+        What::Began
+        | What::Commanded(_)
+        | What::Ticked(_)
+        | What::Resynced
+        | What::Faulted(_)
+        | What::Outside { .. } => None,
     }
 }
 

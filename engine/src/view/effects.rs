@@ -68,8 +68,10 @@ pub fn led_to(simulation: &Simulation, seq: u64) -> Effects {
 
 /// What the API server and the machines did; what loops saw and meant is in between.
 fn is_effect(event: &TraceEvent<What>) -> bool {
-    let is_told =
-        matches!(event.what, What::Wrote { .. } | What::Refused { .. } | What::Failed { .. } | What::Happened { .. });
+    let is_told = matches!(
+        event.what,
+        What::Wrote { .. } | What::Refused { .. } | What::Failed { .. } | What::Happened { .. } | What::Outside { .. }
+    );
     is_told && !event.is_background
 }
 

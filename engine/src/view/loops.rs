@@ -301,7 +301,7 @@ pub fn store(simulation: &Simulation) -> StoreView {
     let watches = simulation.processes().iter().filter(|process| process.is_up).map(|process| match process.kind {
         ProcessKind::ControllerManager => 5,
         ProcessKind::Scheduler | ProcessKind::Kubelet(_) => 2,
-        ProcessKind::Thermostat => 1,
+        ProcessKind::Thermostat | ProcessKind::GitOps(_) => 1,
         ProcessKind::Script(_) => 0,
     });
     let in_flight = simulation.requests_in_flight().filter(|(_, request)| !request.is_background).last();

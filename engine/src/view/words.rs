@@ -66,6 +66,7 @@ pub fn describe(simulation: &Simulation, what: &What) -> (String, Phrase, Mark) 
         What::Failed { by, error, retry, .. } => {
             (name(by), format!("tries again in {}: {error}", Arg::Millis(retry.0)).into(), Mark::Error)
         }
+        What::Outside { place, note } => (place.to_string(), note.to_string().into(), Mark::World),
         What::Happened { node, note, .. } => (node.to_string(), note.to_string().into(), Mark::World),
         What::Announced { by, event } => {
             let mark = if event.is_warning { Mark::Error } else { Mark::World };

@@ -108,6 +108,14 @@ pub enum Command {
         manager: String,
         ask: super::Ask,
     },
+    /// Something with Git, or with the agent that reads it.
+    Git {
+        deed: super::GitDeed,
+    },
+    /// Something with infrastructure as code, or with the cloud.
+    Iac {
+        deed: super::IacDeed,
+    },
     /// The eviction of a pod, as `kubectl drain` asks for it.
     Evict {
         target: Target,
@@ -254,7 +262,14 @@ impl Command {
         use Command::*;
         match self {
             Apply { .. } | Replace { .. } | Scale { .. } | SetImage { .. } | Rollback { .. } | Pause { .. } => false,
-            Restart { .. } | Patch { .. } | Delete { .. } | Evict { .. } | Cordon { .. } | Request { .. } => false,
+            Restart { .. }
+            | Patch { .. }
+            | Delete { .. }
+            | Evict { .. }
+            | Cordon { .. }
+            | Request { .. }
+            | Git { .. }
+            | Iac { .. } => false,
             StopNode { .. } | StartNode { .. } | CutNode { .. } | HealNode { .. } | BreakNode { .. } => true,
             MendNode { .. } | AddNode { .. } | RemoveNode { .. } | SetBehavior { .. } | RestoreBehavior { .. } => true,
             SetReady { .. } | CrashContainer { .. } | StopController { .. } | StartController { .. } => true,

@@ -3,6 +3,8 @@
 use std::str::FromStr;
 
 use super::command_text::{DEFAULT_NAMESPACE, DEFAULT_PODS, switches, usual, usual_of};
+use super::gitops_text::read_git;
+use super::iac_text::read_iac;
 use super::load_text::read_load;
 use super::{Command, JournalEntry, NodeSetup, Subject, Target};
 use crate::api::{Kind, Labels};
@@ -98,6 +100,12 @@ impl Flags {
     pub(super) fn take(&mut self, name: &str) -> Option<String> {
         let at = self.0.iter().position(|(it, _)| it == name)?;
         Some(self.0.remove(at).1)
+    }
+
+    /// The first of several flags that stands there.
+    pub(super) fn take_first(&mut self, names: &[&str]) -> Option<(String, String)> {
+        let at = self.0.iter().position(|(it, _)| names.contains(&it.as_str()))?;
+        Some(self.0.remove(at))
     }
 
     pub(super) fn read<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, String> {
@@ -270,6 +278,14 @@ fn read_words(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
             let ask = serde_json::from_str(ask).map_err(|error| error.to_string())?;
             Command::Request { manager: (*manager).into(), ask }
         }
+        ["git" | "gitops", ..] => match read_git(words, flags)? {
+            Some(deed) => Command::Git { deed },
+            None => return Err(unknown(words[0], &words[1..])),
+        },
+        ["terraform" | "cloud", ..] => match read_iac(words, flags)? {
+            Some(deed) => Command::Iac { deed },
+            None => return Err(unknown(words[0], &words[1..])),
+        },
         ["evict", name] => Command::Evict { target: flags.target(name)? },
         ["node", "add", name] => Command::AddNode { node: read_node(flags, name)? },
         ["node", verb, node] => {

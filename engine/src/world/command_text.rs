@@ -204,6 +204,8 @@ impl Display for Command {
                 write!(f, "kubectl patch {} --type={kind} -p {}{}", Named(target), Quoted(&text), of(target))
             }
             Command::Delete { target, propagation, grace } => write_delete(f, target, *propagation, *grace),
+            Command::Git { deed } => super::gitops_text::write_git(f, deed),
+            Command::Iac { deed } => super::iac_text::write_iac(f, deed),
             Command::Evict { target } => write!(f, "evict {}{}", Named(target), of(target)),
             Command::Cordon { node, on: true } => write!(f, "kubectl cordon {}", Quoted(node)),
             Command::Cordon { node, on: false } => write!(f, "kubectl uncordon {}", Quoted(node)),

@@ -75,6 +75,8 @@ pub(super) fn describe(command: &Command, manifest: Option<&Manifest>) -> Note {
             Note { text, args: vec![kind(target).into(), name(target).into()] }
         }
         Command::Request { ask, .. } => asked(ask),
+        Command::Git { deed } => deed.note(),
+        Command::Iac { deed } => deed.note(),
         Command::Evict { target } => note!("evicted {} **{}**", kind(target), name(target)),
         Command::Cordon { node, on: true } => note!("cordoned **{}**", node.clone()),
         Command::Cordon { node, .. } => note!("uncordoned **{}**", node.clone()),

@@ -36,7 +36,11 @@ impl Simulation {
         let own = own.filter(|process| self.processes.get(*process).is_some_and(|it| it.node() == Some(node)));
         let kubelet = own.or_else(|| self.kubelets.get(node).copied());
         let thermostat = self.room.as_ref().map(|(_, process)| *process).filter(|_| change.key.kind == Kind::ConfigMap);
-        let receivers = (0..CENTRAL).chain(kubelet).chain(thermostat).filter(|process| is_for(*process).is_some());
+        let receivers = (0..CENTRAL)
+            .chain(kubelet)
+            .chain(thermostat)
+            .chain(self.git.process)
+            .filter(|process| is_for(*process).is_some());
         for process in receivers {
             self.queue.after(lag, Happening::Deliver { process, version });
         }
@@ -237,5 +241,8 @@ impl Simulation {
             self.list(process, cause);
         }
         self.start_clocks(process, first, cause);
+        if self.git.process == Some(process) {
+            self.wake_agent(Millis(0), cause);
+        }
     }
 }

@@ -267,6 +267,9 @@ impl Simulation {
             "kube-controller-manager" => ProcessKind::ControllerManager,
             "kube-scheduler" => ProcessKind::Scheduler,
             "thermostat" => ProcessKind::Thermostat,
+            other if self.git.data.settings.as_ref().is_some_and(|it| it.preset.program() == other) => {
+                return self.git.process.ok_or_else(Outcome::default);
+            }
             _ => return Err(invalid(format!("no process \"{program}\": kube-controller-manager or kube-scheduler"))),
         };
         let found = self.processes.iter().position(|process| process.kind == kind);

@@ -10,6 +10,7 @@ use crate::controllers::deployment::DeploymentController;
 use crate::controllers::disruption::DisruptionController;
 use crate::controllers::endpointslice::EndpointSliceController;
 use crate::controllers::garbage_collector::GarbageCollector;
+use crate::controllers::gitops::{Agent, NAME as AGENT};
 use crate::controllers::horizontal_pod_autoscaler::{HorizontalPodAutoscalerController, NAME as AUTOSCALER};
 use crate::controllers::job::{JobController, TtlAfterFinished};
 use crate::controllers::kubelet::Kubelet;
@@ -23,6 +24,7 @@ use crate::controllers::scheduler::Scheduler;
 use crate::controllers::statefulset::StatefulSetController;
 use crate::controllers::taint_eviction::TaintEviction;
 use crate::controllers::thermostat::{NAME as THERMOSTAT, Thermostat, room_key};
+use crate::gitops::Preset;
 use crate::sim::{Map, Seq, Time};
 
 /// A program that runs loops.
@@ -35,6 +37,8 @@ pub enum ProcessKind {
     Thermostat,
     /// Of a person: see [`orders`](crate::controllers::orders).
     Script(Name),
+    /// The agent that keeps the cluster as Git says.
+    GitOps(Preset),
 }
 
 impl ProcessKind {
@@ -42,6 +46,7 @@ impl ProcessKind {
     pub fn watches(&self, object: &Object) -> bool {
         match self {
             ProcessKind::ControllerManager => true,
+            ProcessKind::GitOps(_) => !matches!(object.kind(), Kind::Node | Kind::Lease | Kind::EndpointSlice),
             ProcessKind::Scheduler => matches!(
                 object.kind(),
                 Kind::Pod
@@ -96,6 +101,7 @@ impl ProcessKind {
                 vec![(format!("Script of {by}").into(), usize::MAX, AnyReconciler::new(Orders))]
             }
             ProcessKind::Thermostat => vec![(THERMOSTAT.into(), 1, AnyReconciler::new(Scripts(Thermostat::default())))],
+            ProcessKind::GitOps(preset) => vec![(AGENT.into(), 1, AnyReconciler::new(Agent(*preset)))],
             ProcessKind::Kubelet(node) => {
                 let name = format!("Kubelet {node}");
                 vec![(name.into(), usize::MAX, AnyReconciler::new(Kubelet::new(node.clone())))]

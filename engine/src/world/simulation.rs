@@ -2,9 +2,10 @@ use std::rc::Rc;
 
 use super::command_words::describe_with;
 use super::flights::Flights;
+use super::gitops_deed::GitWorld;
 use super::process::{Loop, Process};
 use super::{
-    Command, Goal, Instant, Invariants, JournalEntry, Lane, Outcome, Record, Scenario, Server, Target,
+    Command, Goal, Iac, Instant, Invariants, JournalEntry, Lane, Outcome, Record, Scenario, Server, Target,
     default_namespace,
 };
 use crate::api::{Kind, Name, Object, ObjectKey, Timestamp, fields};
@@ -40,6 +41,10 @@ pub(super) enum Happening {
     Late { process: usize, epoch: u32, change: Rc<Change> },
     /// Proxies take in the endpoints of a Service that has a load.
     Route(ObjectKey),
+    /// A change of an apply under way has reached the cloud.
+    Provision,
+    /// The cloud's autoscalers look.
+    CloudClock,
     /// Something happens inside a machine.
     Occur { kubelet: usize, boot: u32, occurrence: Occurrence, cause: Seq },
 }
@@ -75,6 +80,8 @@ pub struct Simulation {
     pub(super) behaviors: Behaviors,
     pub(super) flights: Flights,
     pub(super) traffic: Traffic,
+    pub(super) git: GitWorld,
+    pub(super) iac: Iac,
     pub(super) journal: Vec<Rc<JournalEntry>>,
     /// The trace events of the person's commands.
     pub(super) commands: Vec<Seq>,
@@ -111,6 +118,8 @@ impl Simulation {
             behaviors: Behaviors::default(),
             flights: Flights::default(),
             traffic: Traffic::default(),
+            git: GitWorld::default(),
+            iac: Iac::default(),
             journal: Vec::new(),
             commands: Vec::new(),
             refusals: Vec::new(),
@@ -289,6 +298,8 @@ impl Simulation {
             Some(Happening::Resync { process, epoch }) => self.resync(process, epoch),
             Some(Happening::Relist { process, epoch, cause }) => self.relist(process, epoch, cause),
             Some(Happening::Late { process, epoch, change }) => self.hear_late(process, epoch, &change),
+            Some(Happening::Provision) => self.provision(),
+            Some(Happening::CloudClock) => self.scale_in_cloud(),
             Some(Happening::Route(service)) => self.route(&service),
             Some(Happening::Occur { kubelet, boot, occurrence, cause }) => {
                 self.occur(kubelet, boot, &occurrence, cause);
@@ -449,6 +460,8 @@ impl Simulation {
                 let done = if on { "cordoned" } else { "uncordoned" };
                 self.request(&target, "kubectl-cordon", Verb::Patch(target.key(), PatchType::Merge, patch), done, seq)
             }
+            Command::Git { deed } => self.do_git(deed, seq),
+            Command::Iac { deed } => self.do_iac(deed, seq),
             other => self.disturb(other, seq),
         }
     }

@@ -52,21 +52,30 @@ impl Simulation {
         if asks_metrics {
             self.settle();
         }
+        let is_agent = self.git.at == Some(at);
+        if is_agent {
+            self.draw_jitter();
+        }
         let cut = if asks_metrics { self.cut_nodes() } else { Vec::new() };
         let epoch_ms = self.scenario.epoch_ms;
         let room = self.sense(self.loops[at.0 as usize].process);
         let (traffic, machines) = (&self.traffic, &self.machines);
         let readings = Readings { traffic, machines, now, epoch_ms, cut };
+        let git = is_agent.then_some(&self.git.data);
         let it = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
         let expects = process.expects;
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
         let metrics = Some(&readings as &dyn Metrics);
         let (cache, version) = (&process.cache, process.version);
-        let context = Context { cache, version, now, wall, wall_millis, expects, runtime, metrics, room };
+        let context = Context { cache, version, now, wall, wall_millis, expects, runtime, metrics, room, git };
         let Some(turn) = it.active.at_mut(turn) else { return Step::Done(Next::AwaitChange).into() };
         let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
-        it.reconciler.step(&context, key, turn.number, outcomes)
+        let mut stepped = it.reconciler.step(&context, key, turn.number, outcomes);
+        if let Some(report) = stepped.report.take() {
+            self.keep_report(*report);
+        }
+        stepped
     }
 
     fn carry_out(&mut self, at: LoopIndex, turn: Turn, key: &ObjectKey, stepped: Stepped) {
@@ -117,6 +126,7 @@ impl Simulation {
         let last = self.loops[at.0 as usize].active.at(turn).map(|turn| turn.last);
         let cause = match phase {
             _ if is_background => last,
+            TurnPhase::Observe if self.git.at == Some(at) => self.git.fresh.take().or(last),
             // What an autoscaler finds comes of the load, of which its clock knows nothing.
             TurnPhase::Observe if key.kind == Kind::HorizontalPodAutoscaler => self.load_behind().or(last),
             TurnPhase::Observe if key.kind == Kind::ConfigMap => self.draught_behind(at, last),

@@ -122,6 +122,7 @@ impl Simulation {
             What::Faulted(_) => Lane::Faults,
             What::Began | What::Resynced | What::Wrote { .. } | What::Refused { .. } => Lane::Server,
             What::Happened { .. } => Lane::Kubelets,
+            What::Outside { .. } => Lane::You,
             What::Ticked(at)
             | What::Told { to: at, .. }
             | What::Reached { by: at, .. }

@@ -98,6 +98,7 @@ fn l3_an_expectation_that_is_never_met_is_given_up_after_five_minutes() {
         runtime: None,
         metrics: None,
         room: None,
+        git: None,
     };
     let mut expectations = Expectations::default();
     expectations.expect_creations(&key, 1, Time(1_000));

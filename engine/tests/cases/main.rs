@@ -8,6 +8,8 @@ mod play;
 mod rollout;
 
 mod autoscaling;
+mod gitops;
+mod infrastructure;
 mod level_edge;
 mod nodes;
 mod rollouts;

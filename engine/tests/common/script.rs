@@ -40,6 +40,8 @@ journals! {
     "faults"
     "thermostat"
     "imperative"
+    "gitops"
+    "infrastructure"
 }
 
 /// The digests of all runs, one line a stage.

@@ -108,7 +108,7 @@ fn renew(context: &Context<'_>, node: &Name, object: &Rc<Node>, due: Option<bool
     let facts: Facts =
         if is_news { note!("renew the lease, report **Ready**").into() } else { note!("renew the lease").into() };
     let step = Step::Act(facts.with(note!("PUT leases/{}", node)), actions);
-    Stepped { events, is_background: !is_news, step }
+    Stepped { events, is_background: !is_news, step, report: None }
 }
 
 /// Makes the node known.

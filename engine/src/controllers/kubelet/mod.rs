@@ -194,7 +194,7 @@ impl Kubelet {
             _ => Stage::Diff,
         };
         let is_background = is_idle && events.is_empty();
-        Stepped { events, is_background, step: Step::Observe(tell::observed(key, pod, record)) }
+        Stepped { events, is_background, ..Step::Observe(tell::observed(key, pod, record)).into() }
     }
 
     /// Why a new pod cannot run here, beside the pods that were let in before it.

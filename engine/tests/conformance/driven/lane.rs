@@ -138,7 +138,6 @@ impl Lane {
             failures: Vec::new(),
             turns: Vec::new(),
             metrics: Rc::default(),
-            room: None,
         }
     }
 
@@ -300,6 +299,8 @@ impl Lane {
                 expects: true,
                 runtime: None,
                 metrics: Some(&server),
+                room: None,
+                git: None,
             };
             let stepped = self.reconciler.step(&context, key, turn.number, outcomes);
             events.extend(stepped.events);

@@ -285,6 +285,7 @@ fn creations(count: i32, limit: usize) -> (usize, usize, bool) {
             runtime: None,
             metrics: None,
             room: None,
+            git: None,
         };
         let step = controller.step(&context, &key, &mut turn, std::mem::take(&mut outcomes)).step;
         match step {

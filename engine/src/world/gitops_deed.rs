@@ -1,0 +1,172 @@
+//! What people do with Git and with the agent.
+
+use serde::{Deserialize, Serialize};
+
+use super::process::ProcessKind;
+use super::simulation::refused;
+use super::{Outcome, Simulation};
+use crate::apiserver::{ApiError, Reason};
+use crate::client::{LoopIndex, Note};
+use crate::controllers::gitops::{NAME, application};
+use crate::gitops::{Commit, Draft, Edit, Gitops, Settings, WEBHOOK_TAKES, Wish, short};
+use crate::note;
+use crate::sim::{Millis, Seq};
+
+/// A command about Git or about the agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "git")]
+pub enum GitDeed {
+    /// `git commit`
+    Commit { author: String, message: String, edits: Vec<Edit> },
+    /// `git revert`
+    Revert { author: String, commit: String },
+    /// Starts the agent, or sets it in another way.
+    Set { settings: Settings },
+    /// Asks for a sync to the newest commit.
+    Sync { prune: bool },
+    /// Asks for a sync to an earlier one.
+    Rollback { commit: String },
+}
+
+/// The agent and what it reads.
+#[derive(Clone, Default)]
+pub(super) struct GitWorld {
+    pub data: Gitops,
+    pub process: Option<usize>,
+    pub at: Option<LoopIndex>,
+    /// The command that made the commit which the agent has just seen for the first time.
+    pub fresh: Option<Seq>,
+}
+
+impl GitDeed {
+    pub(super) fn note(&self) -> Note {
+        match self {
+            GitDeed::Commit { author, message, .. } => {
+                note!("committed **{}** as {}", message.lines().next().unwrap_or_default().to_owned(), author.clone())
+            }
+            GitDeed::Revert { commit, .. } => note!("reverted commit **{}**", short(commit).to_owned()),
+            GitDeed::Set { settings } => note!("set the GitOps agent: **{}**", settings.preset.word()),
+            GitDeed::Sync { prune: true } => note!("asked for a sync with prune"),
+            GitDeed::Sync { .. } => note!("asked for a sync"),
+            GitDeed::Rollback { commit } => note!("asked for a rollback to **{}**", short(commit).to_owned()),
+        }
+    }
+}
+
+fn bad(message: &str) -> Outcome {
+    refused(&ApiError::new(Reason::BadRequest, message.to_owned()))
+}
+
+fn done(line: String) -> Outcome {
+    Outcome { lines: vec![line], problems: Vec::new() }
+}
+
+impl Simulation {
+    /// The repository, the agent's settings and what it last found.
+    pub fn gitops(&self) -> &Gitops {
+        &self.git.data
+    }
+
+    /// The agent's loop, once there is one.
+    pub fn agent(&self) -> Option<LoopIndex> {
+        self.git.at
+    }
+
+    pub(super) fn do_git(&mut self, deed: GitDeed, seq: Seq) -> Outcome {
+        let at = self.now();
+        match deed {
+            GitDeed::Commit { author, message, edits } => {
+                let draft = Draft { author: &author, message: &message, at, cause: seq };
+                let made = self.git.data.repository.commit(&draft, &edits);
+                self.committed(made, seq)
+            }
+            GitDeed::Revert { author, commit } => {
+                let draft = Draft { author: &author, message: "", at, cause: seq };
+                let made = self.git.data.repository.revert(&draft, &commit);
+                self.committed(made, seq)
+            }
+            GitDeed::Set { settings } => self.set_agent(settings, seq),
+            GitDeed::Sync { prune } => {
+                let head = self.git.data.repository.head().map(|it| it.id.clone());
+                match head {
+                    Some(head) => self.wish(head, prune, seq),
+                    None => bad("the repository has no commits"),
+                }
+            }
+            GitDeed::Rollback { commit } => {
+                let Some(found) = self.git.data.repository.find(&commit).map(|it| it.id.clone()) else {
+                    return bad(&["fatal: bad revision '", &commit, "'"].concat());
+                };
+                match &self.git.data.settings {
+                    // `server/application/application.go`
+                    Some(it) if it.automated => bad("rollback cannot be initiated when auto-sync is enabled"),
+                    _ => self.wish(found, false, seq),
+                }
+            }
+        }
+    }
+
+    fn committed(&mut self, made: Result<std::rc::Rc<Commit>, String>, seq: Seq) -> Outcome {
+        match made {
+            Ok(commit) => {
+                if self.git.data.settings.as_ref().is_some_and(|it| it.webhook) {
+                    self.wake_agent(WEBHOOK_TAKES, seq);
+                }
+                done(["[main ", commit.short(), "] ", commit.title()].concat())
+            }
+            Err(why) => bad(&why),
+        }
+    }
+
+    pub(super) fn wake_agent(&mut self, after: Millis, seq: Seq) {
+        let is_up = self.git.process.and_then(|at| self.processes.get(at)).is_some_and(|it| it.is_up);
+        if let Some(at) = self.git.at.filter(|_| is_up) {
+            self.enqueue(at, application(), after, seq);
+        }
+    }
+
+    fn wish(&mut self, revision: crate::api::Name, prune: bool, seq: Seq) -> Outcome {
+        if self.git.data.settings.is_none() {
+            return bad("there is no agent");
+        }
+        let number = self.git.data.wish.as_ref().map_or(0, |it| it.number) + 1;
+        let line = ["sync to ", short(&revision), " requested"].concat();
+        self.git.data.wish = Some(Wish { number, revision, prune });
+        self.wake_agent(Millis(0), seq);
+        done(line)
+    }
+
+    fn set_agent(&mut self, settings: Settings, seq: Seq) -> Outcome {
+        let preset = settings.preset;
+        if let Some(old) = self.git.data.settings.as_ref().filter(|it| it.preset != preset) {
+            return bad(&["the agent is ", old.preset.word(), ": one world has one"].concat());
+        }
+        let is_new = self.git.data.settings.replace(settings).is_none();
+        if is_new {
+            let process = self.processes.len();
+            self.git.process = Some(process);
+            self.start_process(ProcessKind::GitOps(preset), seq, Millis(0));
+            self.git.at = self.processes.get(process).and_then(|it| it.loops.first().copied());
+        }
+        // What is set anew is looked at now; the poll comes when it would have come.
+        self.wake_agent(Millis(0), seq);
+        done([NAME, ": ", preset.word(), if is_new { " started" } else { " set" }].concat())
+    }
+
+    /// How far chance puts off the next poll, drawn as the agent's turn comes to it.
+    pub(super) fn draw_jitter(&mut self) {
+        let git = &mut self.git.data;
+        let bound = git.settings.as_ref().map_or(0, Settings::jitter_ms);
+        if bound > 0 && self.queue.now() >= git.status.poll_at {
+            git.jitter = Millis(self.random.below("git poll", bound + 1));
+        }
+    }
+
+    /// Keeps what the agent reports; a commit that it has seen for the first time is the cause of what it finds.
+    pub(super) fn keep_report(&mut self, status: crate::gitops::Status) {
+        let is_new = status.revision != self.git.data.status.revision;
+        let commit = status.revision.as_ref().filter(|_| is_new).and_then(|id| self.git.data.repository.find(id));
+        self.git.fresh = commit.map(|it| it.cause);
+        self.git.data.status = status;
+    }
+}
