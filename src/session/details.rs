@@ -32,6 +32,9 @@ impl Core {
             self.details_at = wall;
             focus.inspection.put(self.inspect(session));
             focus.objects.put(view::objects(self.sim()));
+            if !session.is_simple.get_untracked() {
+                focus.closer.put(self.look_closer(session));
+            }
             if is_fast && !at_once {
                 return;
             }

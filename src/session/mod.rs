@@ -1,6 +1,7 @@
 //! The one owner of the simulation. Signals hold views of it; the only way to change it is a command.
 
 mod branches;
+mod closer;
 mod commands;
 mod console;
 mod details;
@@ -19,6 +20,7 @@ mod stops;
 mod timeline;
 mod why;
 
+pub use closer::Closer;
 pub use console::{BlockEntry, Hold, Typing};
 pub use keep::kept_steps;
 pub use share::Export;

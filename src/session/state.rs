@@ -7,6 +7,7 @@ use loopscope_engine::view::{
 };
 use loopscope_engine::world::Sample as Step;
 
+use super::closer::Closer;
 use super::look::is_chosen;
 use super::why::{Chain, Origin};
 use crate::ui::{SharedState, State};
@@ -336,6 +337,7 @@ impl Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InspectTab {
     Compare,
+    Fields,
     Conditions,
     Kin,
     Events,
@@ -354,6 +356,8 @@ pub struct Focus {
     pub selected: State<Option<ObjectKey>>,
     /// The selected object; its last state where it is gone.
     pub inspection: State<Option<Inspection>>,
+    /// What else there is to see of it.
+    pub closer: State<Closer>,
     /// The objects that are not on the map.
     pub objects: State<Vec<ObjectKey>>,
     pub tab: State<InspectTab>,
@@ -382,6 +386,7 @@ impl Focus {
         Self {
             selected: State::new(selected),
             inspection: State::new(None),
+            closer: State::new(Closer::default()),
             objects: State::new(Vec::new()),
             tab: State::new(InspectTab::Compare),
             managed: State::new(false),

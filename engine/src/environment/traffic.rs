@@ -215,8 +215,10 @@ impl Flow {
             match world.stands(backend, from) {
                 Err(loss) => tally.lose(loss, share),
                 Ok(()) => {
-                    let fits =
-                        backend.capacity.map_or(share, |it| self.curve.sum(a, b, it.saturating_mul(count)) / count);
+                    let fits = backend.capacity.map_or(share, |it| {
+                        let taken = self.curve.sum(a, b, it.saturating_mul(count));
+                        if taken >= all { share } else { taken / count }
+                    });
                     tally.served = fits.min(share);
                     tally.lose(Loss::Overloaded, share - tally.served);
                     // Millionths of a request times millionths of a CPU second, in billionths of one.

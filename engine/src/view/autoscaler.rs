@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::api::{HorizontalPodAutoscaler, Kind, Object, ObjectKey, Quantity};
+use super::{CompareRow, Phrase};
+use crate::api::{HorizontalPodAutoscaler, Kind, Object, ObjectKey, Quantity, condition};
 use crate::client::{Arg, Author, Facts, LoopIndex, TurnPhase, What};
 use crate::controllers::horizontal_pod_autoscaler::{FOUND, NAME, REASONED, RESCALES, target_key};
 use crate::sim::{Seq, Time};
@@ -62,9 +63,45 @@ pub fn autoscalers(simulation: &Simulation) -> Vec<AutoscalerView> {
     all
 }
 
+/// An autoscaler, or the one that scales a workload.
+pub fn autoscaler_of(simulation: &Simulation, key: &ObjectKey) -> Option<AutoscalerView> {
+    about(simulation, key).map(|it| autoscaler(simulation, it))
+}
+
+pub(super) fn about<'a>(simulation: &'a Simulation, key: &ObjectKey) -> Option<&'a HorizontalPodAutoscaler> {
+    let mut all = simulation.api().objects().of_kind(Kind::HorizontalPodAutoscaler).filter_map(Object::as_autoscaler);
+    let found = all.find(|it| match key.kind {
+        Kind::HorizontalPodAutoscaler => own_key(it) == *key,
+        _ => target_key(&it.spec.scale_target_ref, &it.metadata.namespace).as_ref() == Ok(key),
+    });
+    found.map(|it| &**it)
+}
+
+pub(super) fn own_key(it: &HorizontalPodAutoscaler) -> ObjectKey {
+    let meta = &it.metadata;
+    ObjectKey::new(Kind::HorizontalPodAutoscaler, meta.namespace.clone(), meta.name.clone())
+}
+
+/// What an autoscaler wants beside what it has found.
+pub(super) fn compared(it: &HorizontalPodAutoscaler) -> (Vec<CompareRow>, Phrase) {
+    let (min, max) = (it.spec.min_replicas.unwrap_or(1), it.spec.max_replicas);
+    let (current, desired) = (it.status.current_replicas, it.status.desired_replicas);
+    let replicas =
+        super::inspect::row("replicas", desired.to_string(), current.to_string(), (desired - current).into());
+    let bounds = super::inspect::fact("bounds", format!("{min} to {max}"), desired.to_string(), false);
+    let is = |kind: &str| condition(&it.status.conditions, kind).filter(|it| !it.is_true());
+    let verdict = match is("AbleToScale").or_else(|| is("ScalingActive")) {
+        Some(it) => format!("**Cannot scale.** {}", it.message),
+        None if it.status.conditions.is_empty() => "**Not looked at yet.** Its first pass is to come.".into(),
+        None if desired == current => "**As wanted.** Nothing to do.".into(),
+        None => format!("**Scaling** from {current} to {desired}."),
+    };
+    (vec![replicas, bounds], verdict.into())
+}
+
 fn autoscaler(simulation: &Simulation, it: &HorizontalPodAutoscaler) -> AutoscalerView {
     let meta = &it.metadata;
-    let key = ObjectKey::new(Kind::HorizontalPodAutoscaler, meta.namespace.clone(), meta.name.clone());
+    let key = own_key(it);
     let found = simulation.loops().iter().position(|it| it.name.as_str() == NAME);
     let next = found.and_then(|at| simulation.loops().get(at)).and_then(|it| {
         let mut delayed = it.queue.delayed().filter(|(it, _)| **it == key);

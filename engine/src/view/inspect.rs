@@ -35,6 +35,7 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
         Object::Node(it) => node(simulation, it),
         Object::PodDisruptionBudget(it) => budget(it),
         Object::ResourceQuota(it) => quota(it),
+        Object::HorizontalPodAutoscaler(it) => super::autoscaler::compared(it),
         _ if object.meta().deletion_timestamp.is_some() => (Vec::new(), "**On its way out.**".into()),
         _ => (Vec::new(), stored(key.kind)),
     };

@@ -24,12 +24,21 @@ fn named(by: &ManagerId) -> String {
     }
 }
 
-fn owners(managed: &Managed, path: &str) -> Vec<FieldOwner> {
+fn owners(simulation: &Simulation, managed: &Managed, path: &str, writes: &[WriteMark]) -> Vec<FieldOwner> {
+    let virtual_ms = |seconds: i64| {
+        let ms = seconds.saturating_mul(1_000) - simulation.scenario().epoch_ms;
+        u64::try_from(ms.max(0)).ok()
+    };
     let of = managed.owners(path);
-    of.map(|it| FieldOwner {
-        manager: named(&it.by),
-        is_apply: it.by.is_apply(),
-        since: it.time.map(|time| time.to_string()).unwrap_or_default(),
+    of.map(|it| {
+        let manager = named(&it.by);
+        let written = writes.iter().rfind(|it| it.manager == manager).map(|it| it.time_ms);
+        FieldOwner {
+            is_apply: it.by.is_apply(),
+            since: it.time.map(|time| time.to_string()).unwrap_or_default(),
+            since_ms: written.or_else(|| it.time.and_then(|time| virtual_ms(time.0))),
+            manager,
+        }
     })
     .collect()
 }
@@ -68,7 +77,7 @@ pub fn ownership(simulation: &Simulation, key: &ObjectKey) -> Option<Ownership> 
         .map(|(path, value)| {
             let of_path = simulation.api().writes().iter().filter(|it| it.key == *key && it.path == path);
             let writes: Vec<WriteMark> = of_path.map(mark).collect();
-            let owners = owners(managed, &path);
+            let owners = owners(simulation, managed, &path, &writes);
             for name in owners.iter().map(|it| &it.manager).chain(writes.iter().map(|it| &it.manager)) {
                 if !lanes.contains(name) {
                     lanes.push(name.clone());
@@ -87,18 +96,36 @@ struct Field<'a> {
     writes: Vec<&'a FieldWrite>,
 }
 
+/// What one writer made of a field before another one wrote it.
+struct Turn<'a> {
+    by: &'a ManagerId,
+    from: &'a Value,
+    to: &'a Value,
+}
+
 impl Field<'_> {
-    /// How often one writer undid what another had set: the writes that bring back an own earlier value, or the value
-    /// that the other one had found.
+    /// Its writes as turns: an autoscaler may climb in several steps before somebody else writes.
+    fn taken(&self) -> Vec<Turn<'_>> {
+        let mut turns: Vec<Turn<'_>> = Vec::new();
+        for it in &self.writes {
+            match turns.last_mut() {
+                Some(turn) if *turn.by == it.by => turn.to = &it.to,
+                _ => turns.push(Turn { by: &it.by, from: &it.from, to: &it.to }),
+            }
+        }
+        turns
+    }
+
+    /// How often one writer undid what another had set.
     fn turns(&self) -> usize {
-        let pairs = self.writes.windows(2);
-        pairs.filter(|pair| pair[0].by != pair[1].by && pair[0].to != pair[1].to).count()
+        self.taken().windows(2).filter(|pair| pair[0].to != pair[1].to).count()
     }
 
     /// Whether values come back, as in a fight, rather than go on, as when two programs hand a number on.
     fn comes_back(&self) -> bool {
-        self.writes.windows(3).any(|it| it[0].by == it[2].by && it[0].by != it[1].by && it[0].to == it[2].to)
-            || self.writes.windows(2).any(|it| it[0].by != it[1].by && it[1].to == it[0].from)
+        let taken = self.taken();
+        taken.windows(3).any(|it| it[0].by == it[2].by && it[0].to == it[2].to)
+            || taken.windows(2).any(|it| it[1].to == it[0].from)
     }
 }
 

@@ -1,6 +1,7 @@
 use serde::Serialize;
 
 use crate::api::ObjectKey;
+use crate::world::Command;
 
 /// Who owns the fields of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,6 +33,8 @@ pub struct FieldOwner {
     pub is_apply: bool,
     /// When it last took a field of this object, as the API writes it; empty for `scale`, which leaves no time.
     pub since: String,
+    /// Virtual time at which it last wrote the field, else that of `since`, as far as one of them is known.
+    pub since_ms: Option<u64>,
 }
 
 /// One change of a field.
@@ -75,4 +78,16 @@ pub struct Fighter {
     pub writes: usize,
     /// What it last wrote.
     pub value: String,
+}
+
+/// A way to end a fight.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cure {
+    /// `Ask the autoscaler for 5`
+    pub name: String,
+    /// What it does, and what it costs.
+    pub price: String,
+    pub command: Command,
+    /// The field, where it is to go from the manifest, too: else the next apply would bring it back.
+    pub drops: Option<&'static str>,
 }

@@ -72,6 +72,12 @@ pub fn traffic(simulation: &Simulation) -> Vec<LoadView> {
     all
 }
 
+/// The load on an object.
+pub fn load_on(simulation: &Simulation, key: &ObjectKey) -> Option<LoadView> {
+    simulation.traffic().flows.get(key)?;
+    simulation.traffic_now().flows.get(key).map(|flow| load(simulation, key, flow))
+}
+
 fn load(simulation: &Simulation, key: &ObjectKey, flow: &Flow) -> LoadView {
     let now = simulation.now();
     let (rate, each) = match flow.is_work {

@@ -4,6 +4,7 @@ use loopscope_engine::world::Command;
 use web_sys::{Event, HtmlInputElement};
 
 use super::part;
+use super::writers::owner_of;
 use crate::atoms::{phrase, yes};
 use crate::parts::stepper;
 use crate::session::session;
@@ -49,6 +50,7 @@ fn line(first: CompareRow, rows: Derived<Vec<CompareRow>>) -> View {
         found.unwrap_or_else(|| first.clone())
     });
     let edit_now = memo(move || row.with(|row| row.edit.clone()));
+    let owner = owner_of(edit.clone());
     let want = match edit {
         Some(Edit::Replicas(_)) => {
             let now = memo(move || edit_now.with(|it| if let Some(Edit::Replicas(n)) = it { *n } else { 0 }));
@@ -73,7 +75,7 @@ fn line(first: CompareRow, rows: Derived<Vec<CompareRow>>) -> View {
     view! {
         <tr class:is-off={move || row.with(|row| row.is_off)}>
             <th scope="row">{field}</th>
-            <td class="want">{want}</td>
+            <td class="want">{want}{owner}</td>
             <td class="is">
                 <button class="ask" type="button" title="Why? Shows what made it so" disabled={move || is_gone.get()} on:click=ask>
                     {move || row.with(|row| phrase(&row.is))}

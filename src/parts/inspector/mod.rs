@@ -3,8 +3,13 @@
 mod actions;
 mod compare;
 mod facts;
+mod fights;
 mod gone;
+mod load;
+mod plot;
+mod scaler;
 mod why;
+mod writers;
 mod yaml;
 
 use leptos::prelude::*;
@@ -18,8 +23,12 @@ use actions::actions;
 pub use actions::deeds_on;
 use compare::compare;
 use facts::{conditions, kin, object_events};
+use fights::fights;
 use gone::gone;
+use load::load;
+use scaler::scaler;
 use why::why;
+use writers::fields;
 use yaml::yaml;
 
 pub fn inspector() -> View {
@@ -55,7 +64,8 @@ pub fn inspector() -> View {
 
 fn panel(tab: InspectTab) -> View {
     let content = untrack(|| match tab {
-        InspectTab::Compare => view! { {compare()}{verdict()} },
+        InspectTab::Compare => view! { {compare()}{verdict()}{fights()}{scaler()}{load()} },
+        InspectTab::Fields => fields(),
         InspectTab::Conditions => conditions(),
         InspectTab::Kin => kin(),
         InspectTab::Events => object_events(),
@@ -67,6 +77,7 @@ fn panel(tab: InspectTab) -> View {
 fn id_of(tab: InspectTab) -> &'static str {
     match tab {
         InspectTab::Compare => "tab-compare",
+        InspectTab::Fields => "tab-fields",
         InspectTab::Conditions => "tab-cond",
         InspectTab::Kin => "tab-kin",
         InspectTab::Events => "tab-kev",
@@ -102,6 +113,7 @@ fn tabs() -> View {
     view! {
         <div class="insp-tabs" role="tablist" aria-label="View of the object" on:keydown=rove_tabs>
             {choice("Spec | Status", InspectTab::Compare, None)}
+            {choice("Fields", InspectTab::Fields, None)}
             {choice("Conditions", InspectTab::Conditions, None)}
             {choice("Owners", InspectTab::Kin, None)}
             {choice("Events", InspectTab::Events, Some(count(|it| it.events.len())))}
