@@ -97,8 +97,6 @@ fn wrong_type(upstream: &str) -> Option<String> {
 /// What the API server says of the patch to an object that is there, where a manifest of one document has a value of
 /// the wrong type or an unknown field.
 pub fn refusal(manifest: &Manifest, source: &str, live: impl Fn(Kind, &Value) -> Option<Object>) -> Option<Problem> {
-    let value = crate::manifest::value(source).ok()?;
-    let kind = Kind::find(text(&value, "apiVersion"), text(&value, "kind"))?;
     let found: Vec<_> = manifest.diagnostics.iter().filter(|it| it.upstream.is_some()).collect();
     let error = found.iter().find(|it| it.severity == Severity::Error);
     let why = match error {
@@ -122,6 +120,9 @@ pub fn refusal(manifest: &Manifest, source: &str, live: impl Fn(Kind, &Value) ->
             ["strict decoding error: ", &fields.join(", ")].concat()
         }
     };
+    // Only now, since reading a long text again takes its time.
+    let value = crate::manifest::value(source).ok()?;
+    let kind = Kind::find(text(&value, "apiVersion"), text(&value, "kind"))?;
     let live = live(kind, &value)?;
     let quoted = Value::from(go(&patch(&live, &value))).to_string();
     Some(Problem::Plain(["The request is invalid: patch: Invalid value: ", &quoted, ": ", &why].concat()))

@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
-use super::{Span, scalar, syntax};
-use crate::api::Extra;
+use super::{MAX_DIAGNOSTICS, Span, scalar, syntax};
 
 /// Nesting that a manifest may have.
 const MAX_DEPTH: usize = 100;
@@ -167,8 +166,9 @@ struct Open {
     node: Node,
     anchor: usize,
     key: Option<Key>,
-    /// Where each key of a mapping is. Numbers as JSON, since this kind of tree is there in any case.
-    keys: Extra,
+    /// Where each key of a mapping is. Numbers as JSON, since this kind of tree is there in any case; not the engine's
+    /// own sorted list, into which many keys in another order go slowly.
+    keys: Map<String, Value>,
     /// Which entries were written there and not merged in.
     written: Vec<bool>,
 }
@@ -238,13 +238,7 @@ impl Builder {
             ));
         }
         self.check_depth(self.open.len() + 1, span)?;
-        self.open.push(Open {
-            node: Node { content, span },
-            anchor,
-            key: None,
-            keys: Extra::new(),
-            written: Vec::new(),
-        });
+        self.open.push(Open { node: Node { content, span }, anchor, key: None, keys: Map::new(), written: Vec::new() });
         Ok(())
     }
 
@@ -328,7 +322,12 @@ impl Builder {
             (Content::List(items), _) => items.push(node),
             (Content::Map(_), Some(key)) if key.is_merge => merge(open, &node, key.span)?,
             (Content::Map(_), Some(key)) => {
-                if open.place(&key.text).is_some_and(|place| open.written[place]) {
+                let is_twice = open.place(&key.text).is_some_and(|place| open.written[place]);
+                if is_twice && self.warnings.len() >= MAX_DIAGNOSTICS {
+                    let message = format!("More than {MAX_DIAGNOSTICS} keys stand here twice");
+                    return Err(Box::new(Problem::error(key.span, message.as_str()).upstream(message)));
+                }
+                if is_twice {
                     self.warnings.push(duplicate(&key));
                 }
                 set(open, Entry { key: key.text, key_span: key.span, value: node }, true);

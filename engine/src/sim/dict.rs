@@ -60,12 +60,7 @@ impl<V> Dict<V> {
     }
 
     fn place(&self, name: &str) -> Result<usize, usize> {
-        let pairs = self.pairs();
-        let place = pairs.iter().position(|(known, _)| known.as_str() >= name).unwrap_or(pairs.len());
-        match pairs.get(place) {
-            Some((known, _)) if known == name => Ok(place),
-            _ => Err(place),
-        }
+        self.pairs().binary_search_by(|(known, _)| known.as_str().cmp(name))
     }
 
     pub fn len(&self) -> usize {
