@@ -105,7 +105,7 @@ fn milli(resource: &str, cpu_nano: u64, memory: u64) -> Option<i64> {
 }
 
 /// The scale of a target, and the selector behind it.
-fn scale_of<'a>(object: &'a Object) -> Option<(i32, i32, &'a LabelSelector)> {
+fn scale_of(object: &Object) -> Option<(i32, i32, &LabelSelector)> {
     match object {
         Object::Deployment(it) => Some((it.spec.wanted(), it.status.replicas, &it.spec.selector)),
         Object::ReplicaSet(it) => Some((it.spec.wanted(), it.status.replicas, &it.spec.selector)),
