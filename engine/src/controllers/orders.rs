@@ -63,7 +63,7 @@ fn pod(key: &ObjectKey) -> Pod {
     let metadata = ObjectMeta {
         namespace: key.namespace.clone(),
         generate_name: "ordered-".into(),
-        labels: labels.into(),
+        labels,
         ..ObjectMeta::default()
     };
     let container = Container { name: "app".into(), image: IMAGE.into(), ..Container::default() };

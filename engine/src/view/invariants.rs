@@ -4,9 +4,6 @@ use serde::Serialize;
 
 use super::Phrase;
 use crate::api::{Kind, Object, ObjectKey};
-use crate::apiserver::FieldWrite;
-use crate::client::Note;
-use crate::note;
 use crate::sim::{Seq, Time};
 use crate::world::{Breach, Simulation, Standing};
 
@@ -90,7 +87,7 @@ pub fn invariants(simulation: &Simulation) -> InvariantsView {
     let all = [
         (Property::OneController, simulation.one_controller()),
         (Property::Converges, simulation.convergence()),
-        (Property::OwnFields, own_fields(simulation)),
+        (Property::OwnFields, simulation.own_fields()),
     ];
     rows.extend(all.map(|(property, standing)| InvariantRow { property, about: None, state: standing.into() }));
     let known = simulation.invariants();
@@ -99,26 +96,4 @@ pub fn invariants(simulation: &Simulation) -> InvariantsView {
         took_ms: known.took().map(|it| it.0),
         under_way_ms: known.under_way().map(|since| simulation.now().since(since).0),
     }
-}
-
-/// Whether a write put another value in the place of one that another manager had set, among the changes that are
-/// remembered.
-fn own_fields(simulation: &Simulation) -> Standing {
-    let writes: Vec<&FieldWrite> = simulation.api().writes().iter().collect();
-    let before = |at: usize| {
-        let it = writes[at];
-        writes[..at].iter().rev().find(|old| old.key == it.key && old.path == it.path)
-    };
-    let is_taken = |at: &usize| {
-        let it = writes[*at];
-        !it.from.is_null() && before(*at).is_some_and(|old| old.by.manager != it.by.manager && old.to == it.from)
-    };
-    let taken: Vec<usize> = (0..writes.len()).filter(is_taken).collect();
-    let Some(last) = taken.last().copied() else {
-        return if writes.is_empty() { Standing::NotApplicable } else { Standing::Holds };
-    };
-    let (it, old) = (writes[last], before(last).map_or("", |old| old.by.manager));
-    let path = crate::api::path_text(&it.path);
-    let note: Note = note!("**{}** wrote {} of {}, which {} had set", it.by.manager, path, &it.key.name, old);
-    Standing::Broken(Breach { seq: it.seq, at: it.at, note, n: taken.len() as u32 })
 }

@@ -89,7 +89,7 @@ impl Simulation {
         let is_same = match switch {
             Switch::EdgeTriggered => ails.edge.is_some() == on,
             Switch::Relists => std::mem::replace(&mut ails.relists, on) == on,
-            Switch::RetriesConflicts => std::mem::replace(&mut ails.gives_up, !on) == !on,
+            Switch::RetriesConflicts => std::mem::replace(&mut ails.gives_up, !on) != on,
             Switch::Paused => std::mem::replace(&mut ails.is_paused, on) == on,
             Switch::WatchStalled => std::mem::replace(&mut ails.is_stalled, on) == on,
         };

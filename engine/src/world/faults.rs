@@ -6,7 +6,7 @@ use super::{Command, NodeSetup, Outcome, Server, Simulation, Subject};
 use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::{ApiError, DeleteOptions, Reason, Request, Verb};
 use crate::client::{Author, What};
-use crate::environment::{Behavior, Behaviors, Plan};
+use crate::environment::{Behavior, Behaviors, Occurrence, Plan};
 use crate::sim::{Millis, Seq, Time};
 
 /// From a crash until whoever watches over the process has started it again.
@@ -340,6 +340,27 @@ impl Simulation {
     pub(super) fn restart(&mut self, process: usize, epoch: u32, cause: Seq) {
         if self.processes.get(process).is_some_and(|it| !it.is_up && it.epoch == epoch) {
             self.start(process, cause);
+        }
+    }
+
+    /// Lets something happen inside a machine, unless its power was cut meanwhile.
+    pub(super) fn occur(&mut self, kubelet: usize, boot: u32, occurrence: &Occurrence, cause: Seq) {
+        self.settle();
+        let now = self.queue.now();
+        let slot = self.processes.get(kubelet).and_then(|it| it.machine);
+        let machine = slot.and_then(|slot| self.machines.at_mut(slot));
+        let Some(machine) = machine.filter(|machine| machine.is_on && machine.boot == boot) else {
+            return;
+        };
+        let (happened, planned) = machine.occur(occurrence, &self.behaviors, now);
+        self.report_happenings(kubelet, happened, planned, cause);
+    }
+
+    pub(super) fn plan_occurrences(&mut self, kubelet: usize, planned: Vec<(Time, Occurrence)>, cause: Seq) {
+        let slot = self.processes.get(kubelet).and_then(|it| it.machine);
+        let boot = slot.and_then(|slot| self.machines.at(slot)).map_or(0, |machine| machine.boot);
+        for (at, occurrence) in planned {
+            self.queue.at(at, Happening::Occur { kubelet, boot, occurrence, cause });
         }
     }
 

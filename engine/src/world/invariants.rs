@@ -6,7 +6,7 @@
 
 use super::Simulation;
 use crate::api::{Deployment, Kind, Object, ObjectKey, Pod, Uid};
-use crate::apiserver::{Change, ChangeKind, Objects};
+use crate::apiserver::{Change, ChangeKind, FieldLog, FieldWrite, Objects};
 use crate::client::{Author, Note};
 use crate::controllers::deployment::rolling::{is_rolling_update, max_surge, max_unavailable};
 use crate::note;
@@ -79,6 +79,8 @@ pub struct Invariants {
     bounds: Map<Uid, Bounds>,
     gone: Vec<Gone>,
     course: Course,
+    /// A field was written that another manager owned.
+    taken: Option<Breach>,
 }
 
 /// How it stands with one property.
@@ -127,6 +129,24 @@ impl Invariants {
         }
     }
 
+    /// A write of a value in the place of another that only others own.
+    fn check_owners(&mut self, writes: &FieldLog, change: &Change, now: Time) {
+        let Some(old) = &change.old else { return };
+        let mut new = writes.iter().rev().take_while(|it| it.seq == change.cause && it.key == change.key);
+        let owner = |it: &FieldWrite| {
+            let mut owners = old.meta().managed.owners(&it.path);
+            let first = owners.next()?;
+            let is_own = std::iter::once(first).chain(owners).any(|entry| entry.by.manager == it.by.manager);
+            (!is_own).then_some(first.by.manager)
+        };
+        let found = new.find_map(|it| Some((it, owner(it).filter(|_| !it.from.is_null())?)));
+        if let Some((it, owner)) = found {
+            let path = crate::api::path_text(&it.path);
+            let note = note!("**{}** wrote {} of {}, which is {}'s", it.by.manager, path, &it.key.name, owner);
+            cross(&mut self.taken, change.cause, now, note);
+        }
+    }
+
     fn check_pod(&mut self, objects: &Objects, change: &Change, pod: &Pod, moment: &Moment) {
         let Some(deployment) = deployment_of(objects, pod) else { return };
         self.note_limits(deployment, moment.now, moment.hearsay);
@@ -148,7 +168,7 @@ impl Invariants {
             return;
         }
         bounds.lost.retain(|at| at.0 + moment.hearsay > moment.now.0);
-        let is_taken = moment.is_managers && was.is_some_and(|old| old.is_active()) && !pod.is_active();
+        let is_taken = moment.is_sized && was.is_some_and(|old| old.is_active()) && !pod.is_active();
         if is_taken && is_rolling_update(&deployment.spec) {
             let available = match min_ready {
                 0 => tally(objects, deployment, |it| it.ready),
@@ -171,8 +191,8 @@ struct Moment {
     now: Time,
     wall: crate::api::Timestamp,
     hearsay: u64,
-    /// A controller of the controller manager wrote.
-    is_managers: bool,
+    /// The ReplicaSet controller wrote.
+    is_sized: bool,
 }
 
 /// The Deployment that a pod is of, by the references of both.
@@ -234,6 +254,7 @@ impl Simulation {
                 self.invariants.gone.push(Gone { uid, key, seq, at: now });
             }
         }
+        self.invariants.check_owners(self.api.writes(), change, now);
         let hearsay = HEARSAY + 4 * self.scenario.latency.watch;
         match &change.object {
             Object::Deployment(_) if change.kind == ChangeKind::Deleted => {
@@ -241,12 +262,12 @@ impl Simulation {
             }
             Object::Deployment(it) => self.invariants.note_limits(it, now, hearsay),
             Object::Pod(pod) => {
-                let is_managers = match author {
-                    Author::Loop(by) => self.processes[self.loops[by.0 as usize].process].is_manager(),
+                let is_sized = match author {
+                    Author::Loop(by) => self.loops[by.0 as usize].name.as_str() == "ReplicaSet",
                     Author::You => false,
                 };
                 let wall = crate::api::Timestamp::from_millis(self.scenario.epoch_ms + now.0 as i64);
-                let moment = Moment { now, wall, hearsay, is_managers };
+                let moment = Moment { now, wall, hearsay, is_sized };
                 self.invariants.check_pod(objects, change, pod, &moment);
             }
             _ => {}
@@ -311,6 +332,14 @@ impl Simulation {
         match (&course.strayed, course.unmet.is_some() || course.met.is_some()) {
             (None, false) => Standing::NotApplicable,
             (strayed, _) => broken(strayed.as_ref()),
+        }
+    }
+
+    /// Whether nobody has written a field that another manager owned.
+    pub fn own_fields(&self) -> Standing {
+        match (&self.invariants.taken, self.api.writes().iter().next()) {
+            (None, None) if self.commands.is_empty() => Standing::NotApplicable,
+            (taken, _) => broken(taken.as_ref()),
         }
     }
 

@@ -509,27 +509,6 @@ impl Simulation {
         }
         outcome
     }
-
-    /// Lets something happen inside a machine, unless its power was cut meanwhile.
-    fn occur(&mut self, kubelet: usize, boot: u32, occurrence: &Occurrence, cause: Seq) {
-        self.settle();
-        let now = self.queue.now();
-        let slot = self.processes.get(kubelet).and_then(|it| it.machine);
-        let machine = slot.and_then(|slot| self.machines.at_mut(slot));
-        let Some(machine) = machine.filter(|machine| machine.is_on && machine.boot == boot) else {
-            return;
-        };
-        let (happened, planned) = machine.occur(occurrence, &self.behaviors, now);
-        self.report_happenings(kubelet, happened, planned, cause);
-    }
-
-    pub(super) fn plan_occurrences(&mut self, kubelet: usize, planned: Vec<(Time, Occurrence)>, cause: Seq) {
-        let slot = self.processes.get(kubelet).and_then(|it| it.machine);
-        let boot = slot.and_then(|slot| self.machines.at(slot)).map_or(0, |machine| machine.boot);
-        for (at, occurrence) in planned {
-            self.queue.at(at, Happening::Occur { kubelet, boot, occurrence, cause });
-        }
-    }
 }
 
 /// What came of a request, as kubectl says it.
