@@ -4,7 +4,10 @@
 use loopscope_engine::api::{Kind, Labels};
 use loopscope_engine::apiserver::{PatchType, Propagation};
 use loopscope_engine::environment::{Behavior, Load, Shape};
-use loopscope_engine::world::{Ask, Command, Mishap, NodeSetup, RoomSetting, Server, Subject, Switch, Target, Type};
+use loopscope_engine::gitops::{Edit, Ignored, Preset, Settings};
+use loopscope_engine::world::{
+    Ask, Command, GitDeed, IacDeed, Mishap, NodeSetup, RoomSetting, Server, Subject, Switch, Target, Type,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -154,7 +157,64 @@ fn request() -> impl Strategy<Value = Command> {
             .prop_map(|(target, propagation, grace)| Command::Delete { target, propagation, grace }),
         (text(), ask()).prop_map(|(manager, ask)| Command::Request { manager, ask }),
         subject_target().prop_map(|target| Command::Evict { target }),
+        git().prop_map(|deed| Command::Git { deed }),
+        iac().prop_map(|deed| Command::Iac { deed }),
         (name(), on()).prop_map(|(node, on)| Command::Cordon { node, on }),
+    ]
+}
+
+fn git() -> impl Strategy<Value = GitDeed> {
+    let edit = (name(), prop::option::of(text())).prop_map(|(path, text)| Edit { path, text });
+    let ignored = (name(), name()).prop_map(|(kind, pointer)| Ignored { kind, pointer: format!("/{pointer}") });
+    let settings = (any::<[bool; 7]>(), 1_000..LONGEST_MS, prop::collection::vec(ignored, 0..3));
+    prop_oneof![
+        (text(), text(), prop::collection::vec(edit, 0..4)).prop_map(|(author, message, edits)| GitDeed::Commit {
+            author,
+            message,
+            edits
+        }),
+        (text(), text()).prop_map(|(author, commit)| GitDeed::Revert { author, commit }),
+        settings.prop_map(
+            |([is_flux, automated, prune, self_heal, allow_empty, webhook, respect_ignored], interval_ms, ignored)| {
+                let preset = Preset::ALL[usize::from(is_flux)];
+                GitDeed::Set {
+                    settings: Settings {
+                        preset,
+                        automated,
+                        prune,
+                        self_heal,
+                        allow_empty,
+                        webhook,
+                        interval_ms,
+                        ignored,
+                        respect_ignored,
+                    },
+                }
+            }
+        ),
+        any::<bool>().prop_map(|prune| GitDeed::Sync { prune }),
+        text().prop_map(|commit| GitDeed::Rollback { commit }),
+    ]
+}
+
+fn iac() -> impl Strategy<Value = IacDeed> {
+    let pairs = || prop::collection::vec(("[a-z_]{1,9}", text()), 0..3);
+    prop_oneof![
+        text().prop_map(|text| IacDeed::Write { text }),
+        any::<bool>().prop_map(|refresh_only| IacDeed::Plan { refresh_only }),
+        (any::<bool>(), any::<bool>(), text()).prop_map(|(refresh_only, approved, who)| IacDeed::Apply {
+            refresh_only,
+            approved,
+            who
+        }),
+        any::<bool>().prop_map(|yes| IacDeed::Answer { yes }),
+        (text(), text()).prop_map(|(address, id)| IacDeed::Import { address, id }),
+        text().prop_map(|id| IacDeed::ForceUnlock { id }),
+        (text(), pairs()).prop_map(|(kind, attributes)| IacDeed::CloudCreate { kind, attributes }),
+        (text(), pairs()).prop_map(|(id, attributes)| IacDeed::CloudSet { id, attributes }),
+        text().prop_map(|id| IacDeed::CloudDelete { id }),
+        (text(), any::<[i64; 3]>()).prop_map(|(id, [min, max, want])| IacDeed::CloudAutoscale { id, min, max, want }),
+        (text(), any::<u64>()).prop_map(|(kind, most)| IacDeed::CloudQuota { kind, most }),
     ]
 }
 
