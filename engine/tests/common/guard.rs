@@ -76,7 +76,7 @@ impl Guard {
         for deployment in simulation.api().objects().of_kind(Kind::Deployment).filter_map(Object::as_deployment) {
             let Some(bounds) = known.bounds(deployment.metadata.uid) else { continue };
             let floor = bounds.floor.as_ref().filter(|_| self.has_floor);
-            for breach in bounds.ceiling.iter().chain(floor) {
+            if let Some(breach) = bounds.ceiling.iter().chain(floor).next() {
                 return Err(TestCaseError::fail(format!("{} at {}", breach.note, breach.at.0)));
             }
         }

@@ -35,7 +35,7 @@ pub fn is_tracked(preset: Preset, key: &ObjectKey, object: &Object) -> bool {
     let meta = object.meta();
     match preset {
         Preset::ArgoCd => meta.annotations.get(TRACKING).is_some_and(|it| **it == tracking_id(key)),
-        Preset::Flux => OWNER.iter().all(|(name, value)| meta.labels.get(*name).is_some_and(|it| **it == **value)),
+        Preset::Flux => OWNER.iter().all(|(name, value)| meta.labels.get(name).is_some_and(|it| **it == **value)),
     }
 }
 
