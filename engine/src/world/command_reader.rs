@@ -263,6 +263,15 @@ fn read_pod(verb: &str, pod: &str, flags: &mut Flags) -> Result<Command, String>
     })
 }
 
+/// What is about Git, its agent, or infrastructure as code.
+fn read_outside(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
+    if let Some(deed) = read_git(words, flags)? {
+        return Ok(Command::Git { deed });
+    }
+    let deed = read_iac(words, flags)?;
+    deed.map(|deed| Command::Iac { deed }).ok_or_else(|| unknown(words[0], &words[1..]))
+}
+
 fn read_words(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
     if let Some(command) = super::switches::read(words, flags)? {
         return Ok(command);
@@ -278,14 +287,7 @@ fn read_words(words: &[&str], flags: &mut Flags) -> Result<Command, String> {
             let ask = serde_json::from_str(ask).map_err(|error| error.to_string())?;
             Command::Request { manager: (*manager).into(), ask }
         }
-        ["git" | "gitops", ..] => match read_git(words, flags)? {
-            Some(deed) => Command::Git { deed },
-            None => return Err(unknown(words[0], &words[1..])),
-        },
-        ["terraform" | "cloud", ..] => match read_iac(words, flags)? {
-            Some(deed) => Command::Iac { deed },
-            None => return Err(unknown(words[0], &words[1..])),
-        },
+        ["git" | "gitops" | "terraform" | "cloud", ..] => read_outside(words, flags)?,
         ["evict", name] => Command::Evict { target: flags.target(name)? },
         ["node", "add", name] => Command::AddNode { node: read_node(flags, name)? },
         ["node", verb, node] => {
