@@ -228,7 +228,8 @@ impl Reader<'_> {
         if self.marks.is_empty() {
             return Ok(());
         }
-        self.step.text = self.text.get(self.began..self.place).unwrap_or_default().trim().into();
+        let text = self.text.get(self.began..self.place).unwrap_or_default().trim();
+        self.step.text = text.strip_prefix("$ ").unwrap_or(text).into();
         for (mark, drops_tabs) in std::mem::take(&mut self.marks) {
             let mut body = String::new();
             loop {

@@ -108,7 +108,7 @@ pub fn why(simulation: &Simulation, seq: u64) -> Vec<CauseLink> {
     let mut links = Vec::new();
     let mut before = None;
     if next.is_some() {
-        links.extend(first(simulation, root));
+        links.extend(first(simulation, root, chain.last().map_or(Time(0), |event| event.at)));
         before = links.last().map(|link| Time(link.at_ms));
     }
     for event in chain.into_iter().rev() {
@@ -126,15 +126,16 @@ pub fn why(simulation: &Simulation, seq: u64) -> Vec<CauseLink> {
     links
 }
 
-/// What a chain begins with whose next links are missing.
-fn first(simulation: &Simulation, root: Seq) -> Option<CauseLink> {
+/// What a chain begins with whose next links are missing; the first of those that are there is of the given time.
+fn first(simulation: &Simulation, root: Seq, next_at: Time) -> Option<CauseLink> {
     let (at, text) = match simulation.command_of(root) {
         Some((entry, words)) => (entry.at, as_cause(simulation, &What::Commanded(words))),
         None if root == Seq(1) => (Time(0), as_cause(simulation, &What::Began)),
-        None => {
-            let event = simulation.trace().get(root)?;
-            (event.at, as_cause(simulation, &event.what))
-        }
+        None => match simulation.trace().get(root) {
+            Some(event) => (event.at, as_cause(simulation, &event.what)),
+            // Only clocks are of the background and begin something.
+            None => (next_at, "A clock woke a loop, which is no longer kept".to_owned()),
+        },
     };
     let is_you = simulation.command_of(root).is_some();
     let (seq, at_ms) = (root.0, at.0);
