@@ -72,6 +72,7 @@ labTest('the palette opens from a text field, gives the focus back, and says whe
 labTest('help lists the same commands, and every key listed for the page does something', async ({ page, lab }) => {
   await page.keyboard.press('?');
   const help = page.getByRole('dialog', { name: 'Help' });
+  await help.waitFor();
   const rows = await help.getByRole('row').evaluateAll((rows) =>
     rows.slice(1).map((row) => [...row.children].map((cell) => cell.textContent.trim())));
   await page.keyboard.press('Escape');
@@ -80,6 +81,7 @@ labTest('help lists the same commands, and every key listed for the page does so
   assert.deepEqual(named['Play or pause'], { keys: 'Space K', place: 'page' });
   assert.deepEqual(named['Delete the focused pod'], { keys: 'Delete', place: 'map' });
   await page.keyboard.press('Control+k');
+  await palette(page).waitFor();
   const options = await palette(page).getByRole('option').evaluateAll((all) => all.map((it) => it.querySelector('span').textContent));
   const missing = rows.filter(([, name, place]) => place !== 'map' && !options.includes(name));
   assert.deepEqual(missing, [], 'the palette has all of them');

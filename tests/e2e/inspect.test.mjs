@@ -83,7 +83,8 @@ labTest('the YAML shows managedFields where asked, and is copied', async ({ page
   await lab.message('YAML copied').waitFor();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await yaml(lab).evaluate((it) => it.textContent));
   await lab.pods().first().click();
-  await lab.inspector().getByText('Loopscope keeps no managedFields for this kind.').waitFor();
+  await page.waitForFunction(() => document.querySelector('.inspector').innerText.includes('subresource: status'));
+  assert.match(await yaml(lab).innerText(), /manager: kubelet\n/);
 });
 
 labTest('conditions, owners and Events of a pod; each leads on', async ({ page, lab }) => {

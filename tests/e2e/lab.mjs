@@ -9,9 +9,9 @@ export class Lab {
     this.page = page;
   }
 
-  /** The heading may stand in the static shell, so both are waited for: the program and the heading. */
+  /** The heading may stand in the static shell, and the workspace waits for the rest of the program: the page says when it is there. */
   async ready() {
-    await this.page.locator('html[data-started]').waitFor({ state: 'attached' });
+    await this.page.locator('html[data-started][data-ready]').waitFor({ state: 'attached' });
     await this.heading().waitFor();
   }
 

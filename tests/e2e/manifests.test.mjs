@@ -28,7 +28,7 @@ for (const file of readdirSync(folder).sort()) {
     assert.equal(ready, want);
     await lab.pause();
 
-    const kinds = ['HorizontalPodAutoscaler', 'ServiceAccount'];
+    const kinds = ['ServiceAccount'];
     const stored = kinds.filter((kind) => new RegExp(`^kind: ${kind}\\s*$`, 'm').test(text));
     if (stored.length > 0) {
       await page.getByText(/^Not simulated/).click();

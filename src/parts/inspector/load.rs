@@ -199,7 +199,7 @@ fn endpoint(it: &Endpoint, most: u64) -> View {
     view! {
         <tr>
             <th scope="row">{link(it.pod.clone())}
-                <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="ok" width={served.clone()} height="4"></rect><rect class="lost" x=served width=bad height="4"></rect></svg>
+                <svg class="portion" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="ok" width={served.clone()} height="4"></rect><rect class="lost" x=served width=bad height="4"></rect></svg>
             </th>
             <td>{answered}</td><td class:s-bad={it.lost > 0}>{lost}{cause}</td>
         </tr>
