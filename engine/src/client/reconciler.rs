@@ -113,14 +113,14 @@ pub trait Turns {
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: u32, outcomes: Vec<Outcome>) -> Stepped;
     fn end(&mut self, turn: u32);
     fn tick(&mut self) -> Option<(ObjectKey, Millis)>;
-    #[cfg(feature = "checkpoints")]
     fn boxed_clone(&self) -> Box<dyn Turns>;
 }
 
 #[derive(Clone)]
 struct Runner<R: Reconciler> {
     reconciler: R,
-    turns: Slots<R::State>,
+    /// Apart, so that places that are empty are small.
+    turns: Slots<Box<R::State>>,
 }
 
 impl<R: Reconciler> Turns for Runner<R> {
@@ -138,7 +138,7 @@ impl<R: Reconciler> Turns for Runner<R> {
 
     fn begin(&mut self, key: &ObjectKey) -> u32 {
         let state = self.reconciler.start(key);
-        self.turns.add(state)
+        self.turns.add(Box::new(state))
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: u32, outcomes: Vec<Outcome>) -> Stepped {
@@ -156,7 +156,6 @@ impl<R: Reconciler> Turns for Runner<R> {
         self.reconciler.tick()
     }
 
-    #[cfg(feature = "checkpoints")]
     fn boxed_clone(&self) -> Box<dyn Turns> {
         Box::new(self.clone())
     }
@@ -171,7 +170,6 @@ impl AnyReconciler {
     }
 }
 
-#[cfg(feature = "checkpoints")]
 impl Clone for AnyReconciler {
     fn clone(&self) -> Self {
         Self(self.0.boxed_clone())

@@ -10,7 +10,7 @@ use crate::client::{Author, LoopIndex};
 use crate::controllers::kubelet::{fresh_lease, register};
 use crate::environment::Machine;
 use crate::manifest;
-use crate::sim::{Millis, Seq};
+use crate::sim::{Millis, OnWrite, Seq};
 
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
@@ -61,7 +61,7 @@ impl Simulation {
         let node = register(&name, &machine.runtime.hardware, true, self.wall());
         self.seed(began, Object::Node(Rc::new(node)));
         self.seed(began, Object::Lease(Rc::new(fresh_lease(&name, self.wall_millis()))));
-        self.machines.insert(name, machine);
+        self.machines.insert(name, OnWrite::new(machine));
     }
 
     /// Adds a process and starts it; its loops' own clocks come round for the first time after `first_tick`.
@@ -70,7 +70,7 @@ impl Simulation {
         let mut loops = Vec::new();
         for (name, workers, reconciler) in kind.loops() {
             loops.push(LoopIndex(u32::try_from(self.loops.len()).unwrap_or(u32::MAX)));
-            self.loops.push(Loop::new(name, index, workers, reconciler));
+            self.loops.push(OnWrite::new(Loop::new(name, index, workers, reconciler)));
         }
         if let ProcessKind::Kubelet(node) = &kind {
             self.kubelets.insert(node.clone(), index);
@@ -79,7 +79,7 @@ impl Simulation {
             ProcessKind::Kubelet(node) => self.machines.slot(node),
             _ => None,
         };
-        self.processes.push(Process {
+        self.processes.push(OnWrite::new(Process {
             machine,
             cache: kind.cache(),
             kind,
@@ -89,7 +89,7 @@ impl Simulation {
             version: 0,
             loops,
             epoch: 0,
-        });
+        }));
         self.list(index, cause);
         self.start_clocks(index, first_tick, cause);
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Simulation;
 use super::flights::Flight;
-use super::process::{ActiveTurn, Cell, CellAnswer, ProcessKind};
+use super::process::{ActiveTurn, Cell, CellAnswer, Loop, ProcessKind};
 use super::simulation::{Happening, Turn};
 use crate::api::{Name, ObjectKey};
 use crate::apiserver::ApiError;
@@ -18,7 +18,7 @@ impl Simulation {
     /// Begins as many turns as a loop has workers for.
     pub(super) fn work(&mut self, at: LoopIndex) {
         loop {
-            let it = &mut self.loops[at.0 as usize];
+            let it: &mut Loop = &mut self.loops[at.0 as usize];
             if !it.queue.has_ready() || it.queue.n_running() >= it.workers || !self.processes[it.process].is_up {
                 return;
             }
@@ -44,7 +44,7 @@ impl Simulation {
     /// One step of the reconciler.
     fn think(&mut self, at: LoopIndex, turn: Turn, key: &ObjectKey) -> Stepped {
         let (now, wall, wall_millis) = (self.now(), self.wall(), self.wall_millis());
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
         let expects = process.expects;
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
@@ -105,7 +105,7 @@ impl Simulation {
         let facts = Rc::new(facts);
         let what = What::Reached { by: at, key: key.clone(), phase, facts: Rc::clone(&facts) };
         let seq = self.record(cause, is_background, what);
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         if let Some(turn) = it.active.at_mut(turn) {
             (turn.last, turn.phase, turn.is_background) = (seq, Some(phase), is_background);
         }
@@ -195,7 +195,7 @@ impl Simulation {
     fn wait_for_turn(&mut self, at: LoopIndex) -> Millis {
         let Some(limit) = self.scenario.client_limit else { return Millis(0) };
         let now = self.queue.now();
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         if self.processes[it.process].kind != ProcessKind::ControllerManager {
             return Millis(0);
         }
@@ -244,7 +244,7 @@ impl Simulation {
             return;
         }
         let Some(flight) = self.flights.remove(number) else { return };
-        let it = &mut self.loops[flight.by.0 as usize];
+        let it: &mut Loop = &mut self.loops[flight.by.0 as usize];
         if self.processes[it.process].epoch != flight.epoch {
             return;
         }
@@ -274,7 +274,7 @@ impl Simulation {
 
     fn finish(&mut self, at: LoopIndex, key: &ObjectKey, next: Next) {
         let now = self.now();
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         let turn = it.end_turn(key);
         it.queue.forget(key);
         it.queue.done(key);
@@ -295,7 +295,7 @@ impl Simulation {
 
     fn fail(&mut self, at: LoopIndex, key: &ObjectKey, error: String) {
         let now = self.now();
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         let turn = it.end_turn(key);
         it.queue.done(key);
         it.retries += 1;
