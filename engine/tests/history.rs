@@ -4,7 +4,7 @@
 mod to_and_fro;
 
 use loopscope_engine::api::{Kind, Object};
-use loopscope_engine::history::{BranchId, History, MOST};
+use loopscope_engine::history::{BranchId, History, MOST, OLD_SPACING, RECENT, SPACING};
 use loopscope_engine::sim::{Millis, Seq, Time};
 use loopscope_engine::world::{Goal, Instant, Scenario, read_journal};
 use proptest::prelude::*;
@@ -250,6 +250,15 @@ fn checkpoints_are_bounded() {
     assert!(events > 100_000, "{events} events are too few to say anything");
     assert!(history.n_checkpoints() <= MOST, "{}", history.n_checkpoints());
     assert!(history.n_checkpoints() >= 6, "{}", history.n_checkpoints());
+    // And no instant is a longer replay away than said, give or take what happens between two looks.
+    let end = history.end().at.0;
+    let recent = end - RECENT.0;
+    let (old, late) = ((0..12).map(|n| (recent * n / 12, OLD_SPACING)), (0..6).map(|n| (recent + n * 10_000, SPACING)));
+    for (at, most) in old.chain(late) {
+        let mut way = history.way_to(history.current(), Instant::end_of(Time(at))).expect("it is there");
+        while !way.run(usize::MAX) {}
+        assert!(way.n_replayed() <= most + 1_000, "{} events to {at} ms", way.n_replayed());
+    }
 }
 
 proptest! {

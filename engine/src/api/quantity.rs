@@ -56,9 +56,17 @@ impl Quantity {
         Self { format: QuantityFormat::DecimalSi, ..self }
     }
 
+    fn rounded_up(self, unit: i128) -> i64 {
+        // Most amounts are small, and dividing such takes a tenth of the time.
+        if let (Ok(nano), Ok(unit)) = (i64::try_from(self.nano), i64::try_from(unit)) {
+            return nano.div_euclid(unit) + i64::from(nano.rem_euclid(unit) != 0);
+        }
+        (-((-self.nano).div_euclid(unit))).clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    }
+
     /// Thousandths of the unit, rounded up.
     pub fn milli(self) -> i64 {
-        (-((-self.nano).div_euclid(NANO / 1000))).clamp(i64::MIN.into(), i64::MAX.into()) as i64
+        self.rounded_up(NANO / 1000)
     }
 
     /// Millionths of the unit, rounded up.
@@ -68,7 +76,7 @@ impl Quantity {
 
     /// Whole units, rounded up.
     pub fn units(self) -> i64 {
-        (-((-self.nano).div_euclid(NANO))).clamp(i64::MIN.into(), i64::MAX.into()) as i64
+        self.rounded_up(NANO)
     }
 
     pub fn is_negative(self) -> bool {

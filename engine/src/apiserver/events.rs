@@ -1,9 +1,8 @@
-use std::collections::VecDeque;
 use std::hash::Hash;
 use std::rc::Rc;
 
 use crate::api::{Name, ObjectKey};
-use crate::sim::{Digest, Map, Millis, Seq, Time, TraceDigest};
+use crate::sim::{Digest, Digested, Millis, Seq, Time, TraceDigest};
 
 /// A Kubernetes Event as its recorder hands it over.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,22 +27,18 @@ pub struct KubeEvent {
 /// The newest Events. The real API server keeps them for an hour; here their number is limited as well.
 #[derive(Clone, Debug, Default)]
 pub struct EventLog {
-    events: VecDeque<KubeEvent>,
-    /// The digest of each, so that one that is dropped need not be read again.
-    digests: VecDeque<u64>,
-    /// How many were dropped from the front.
-    dropped: usize,
-    /// The number of the newest Event with a digest, counted from the very first.
-    known: Map<u64, usize>,
-    similar: Map<u64, Similar>,
+    events: Digested<KubeEvent>,
+    similar: Digested<Similar>,
     /// Until when each object's allowance of Events is used up.
-    spent: Map<u64, Time>,
+    spent: Digested<Time>,
 }
 
 /// Events of one reason about one object.
 #[derive(Clone, Debug, Default)]
 struct Similar {
-    messages: Vec<u64>,
+    /// Digests of their messages, of which there is mostly one.
+    first: Option<u64>,
+    others: Vec<u64>,
     last: Time,
 }
 
@@ -84,14 +79,14 @@ impl EventLog {
         }
         let known = self.similar.or_default(key.value());
         if now.since(known.last) > SIMILAR_FOR {
-            known.messages.clear();
+            (known.first, known.others) = Default::default();
         }
         known.last = now;
-        if !known.messages.contains(&message.value()) {
-            known.messages.push(message.value());
+        if *known.first.get_or_insert(message.value()) != message.value() && !known.others.contains(&message.value()) {
+            known.others.push(message.value());
         }
-        if known.messages.len() >= MOST_SIMILAR {
-            known.messages.pop();
+        if known.others.len() + 1 >= MOST_SIMILAR {
+            known.others.pop();
             draft.message.insert_str(0, COMBINED);
         }
         // A kubelet's are told apart by more than the object; the recordings show no such limit.
@@ -114,27 +109,14 @@ impl EventLog {
 
     pub fn record(&mut self, draft: Rc<EventDraft>, at: Time, seq: Seq) {
         let digest = digest(&draft);
-        let known = self.known.get(&digest).and_then(|number| number.checked_sub(self.dropped));
-        let known = known.and_then(|index| self.events.get_mut(index));
-        if let Some(known) = known.filter(|event| is_same(&event.draft, &draft)) {
+        if let Some(known) = self.events.get_mut(digest).filter(|event| is_same(&event.draft, &draft)) {
             *known = KubeEvent { draft, count: known.count + 1, first: known.first, last: at, seq };
             return;
         }
         if self.events.len() == Self::LIMIT {
-            self.drop_first();
+            self.events.pop_front();
         }
-        self.known.insert(digest, self.dropped + self.events.len());
-        self.events.push_back(KubeEvent { draft, count: 1, first: at, last: at, seq });
-        self.digests.push_back(digest);
-    }
-
-    fn drop_first(&mut self) {
-        self.events.pop_front();
-        let Some(digest) = self.digests.pop_front() else { return };
-        if self.known.get(&digest) == Some(&self.dropped) {
-            self.known.remove(&digest);
-        }
-        self.dropped += 1;
+        self.events.push(digest, KubeEvent { draft, count: 1, first: at, last: at, seq });
     }
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &KubeEvent> {

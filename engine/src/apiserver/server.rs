@@ -453,9 +453,20 @@ impl ApiServer {
         Answer { object, outcome: Effect::Deleted }
     }
 
+    /// What was written before this every watcher has heard of.
+    fn heard(&self, now: Time) -> Time {
+        self.watch_lag.map_or(Time(0), |lag| now - lag)
+    }
+
     pub(super) fn log_write(&mut self, change: Change) {
-        let heard = self.watch_lag.map_or(Time(0), |lag| change.at - lag);
+        let heard = self.heard(change.at);
         self.log.push(change, heard);
+    }
+
+    /// Lets go of the writes that no watcher will ask for any more.
+    pub fn forget_heard(&mut self, now: Time) {
+        let heard = self.heard(now);
+        self.log.forget(heard);
     }
 }
 

@@ -49,6 +49,13 @@ impl WatchLog {
         self.changes.push_back(Rc::new(change));
     }
 
+    /// Lets go of what was written before `heard`, but for the newest write.
+    pub fn forget(&mut self, heard: Time) {
+        let old = self.changes.iter().take_while(|it| it.at < heard).count();
+        self.changes.drain(..old.min(self.changes.len().saturating_sub(1)));
+        self.changes.shrink_to_fit();
+    }
+
     /// The write of a version; nothing where it is no longer kept.
     pub fn get(&self, version: u64) -> Option<&Rc<Change>> {
         // Every write has a version of its own, one after the other.

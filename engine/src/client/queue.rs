@@ -103,6 +103,7 @@ impl WorkQueue {
             Some((rank, _)) => self.push(rank, key.clone()),
             None => {
                 self.held.remove(key);
+                self.held.tidy();
                 return false;
             }
         }

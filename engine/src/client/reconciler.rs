@@ -126,14 +126,14 @@ pub trait Turns {
     fn end(&mut self, turn: u32);
     fn tick(&mut self) -> Option<(ObjectKey, Millis)>;
     fn relisted(&mut self);
-    #[cfg(feature = "checkpoints")]
     fn boxed_clone(&self) -> Box<dyn Turns>;
 }
 
 #[derive(Clone)]
 struct Runner<R: Reconciler> {
     reconciler: R,
-    turns: Slots<R::State>,
+    /// Apart, so that places that are empty are small.
+    turns: Slots<Box<R::State>>,
 }
 
 impl<R: Reconciler> Turns for Runner<R> {
@@ -151,7 +151,7 @@ impl<R: Reconciler> Turns for Runner<R> {
 
     fn begin(&mut self, key: &ObjectKey) -> u32 {
         let state = self.reconciler.start(key);
-        self.turns.add(state)
+        self.turns.add(Box::new(state))
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: u32, outcomes: Vec<Outcome>) -> Stepped {
@@ -173,7 +173,6 @@ impl<R: Reconciler> Turns for Runner<R> {
         self.reconciler.relisted();
     }
 
-    #[cfg(feature = "checkpoints")]
     fn boxed_clone(&self) -> Box<dyn Turns> {
         Box::new(self.clone())
     }
@@ -188,7 +187,6 @@ impl AnyReconciler {
     }
 }
 
-#[cfg(feature = "checkpoints")]
 impl Clone for AnyReconciler {
     fn clone(&self) -> Self {
         Self(self.0.boxed_clone())

@@ -1,7 +1,7 @@
 //! The containers that really are on a node, as its kubelet finds them.
 
 use crate::api::{Labels, Name, ObjectKey, Quantity, Uid};
-use crate::sim::{Map, Millis, Set, Time};
+use crate::sim::{Map, Millis, OnWrite, Set, Time};
 
 /// What a container is to its pod.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -206,7 +206,7 @@ pub struct NodeRuntime {
     pub hardware: Hardware,
     /// From here on the node's network is set up and pods can run.
     pub ready_from: Time,
-    pub pods: Map<Uid, PodRecord>,
+    pub pods: Map<Uid, OnWrite<PodRecord>>,
     pub images: Set<Name>,
 }
 

@@ -4,7 +4,7 @@ use crate::client::{
     Answers, Arg, ContainerPhase, ContainerRecord, Exit, Hook, NodeRuntime, Note, PodRecord, Pull, Role, RuntimeCall,
 };
 use crate::note;
-use crate::sim::{Map, Millis, Time};
+use crate::sim::{Map, Millis, OnWrite, Time};
 
 /// What is left of the grace period after a hook, at least (`minimumGracePeriodInSeconds`, v1.36).
 const LEAST_GRACE: u64 = 2_000;
@@ -52,12 +52,12 @@ impl Machine {
                     .collect();
                 let record =
                     PodRecord { key: key.clone(), containers, created: now, is_task: *is_task, is_stopping: false };
-                self.runtime.pods.or_insert_with(uid, || record);
+                self.runtime.pods.or_insert_with(uid, || OnWrite::new(record));
                 Vec::new()
             }
             RuntimeCall::Pull { container } => self.pull(uid, container, behaviors, now),
             RuntimeCall::Start { container, back_off } => {
-                let Some(record) = self.runtime.pods.get_mut(&uid) else { return Vec::new() };
+                let Some(record) = self.record(uid) else { return Vec::new() };
                 let Some(it) = record.containers.iter_mut().find(|it| it.name == *container) else {
                     return Vec::new();
                 };
@@ -67,7 +67,7 @@ impl Machine {
                 vec![(until, Occurrence::Started { pod: uid, container: container.clone() })]
             }
             RuntimeCall::Kill { container, grace, hook } => {
-                let Some(record) = self.runtime.pods.get_mut(&uid) else { return Vec::new() };
+                let Some(record) = self.record(uid) else { return Vec::new() };
                 let Some(it) = record.containers.iter_mut().find(|it| it.name == *container) else {
                     return Vec::new();
                 };
@@ -82,8 +82,12 @@ impl Machine {
         }
     }
 
+    fn record(&mut self, pod: Uid) -> Option<&mut PodRecord> {
+        self.runtime.pods.get_mut(&pod).map(|record| &mut **record)
+    }
+
     fn container(&mut self, pod: Uid, name: &Name) -> Option<&mut ContainerRecord> {
-        self.runtime.pods.get_mut(&pod)?.containers.iter_mut().find(|it| it.name == *name)
+        self.record(pod)?.containers.iter_mut().find(|it| it.name == *name)
     }
 
     fn pull(&mut self, pod: Uid, name: &Name, behaviors: &Behaviors, now: Time) -> Plan {
@@ -102,7 +106,7 @@ impl Machine {
     }
 
     fn stop(&mut self, pod: Uid, grace: Millis, hooks: &[(Name, Hook)], behaviors: &Behaviors, now: Time) -> Plan {
-        let Some(record) = self.runtime.pods.get_mut(&pod) else { return Vec::new() };
+        let Some(record) = self.record(pod) else { return Vec::new() };
         record.is_stopping = true;
         let key = &record.key;
         let containers = record.containers.iter_mut();
@@ -132,8 +136,10 @@ impl Machine {
             self.runtime.images.add(image.clone());
         }
         let mut happenings = Vec::new();
-        for record in self.runtime.pods.values_mut() {
-            for container in record.containers.iter_mut().filter(|it| it.image == *image) {
+        let waits = |it: &ContainerRecord| it.image == *image && matches!(it.pull, Pull::UnderWay { .. });
+        for record in self.runtime.pods.values_mut().filter(|it| it.containers.iter().any(waits)) {
+            let PodRecord { key, containers, .. } = &mut **record;
+            for container in containers.iter_mut().filter(|it| waits(it)) {
                 let Pull::UnderWay { since } = container.pull else { continue };
                 let note = if is_missing {
                     container.pull = Pull::Failed { at: now };
@@ -144,14 +150,14 @@ impl Machine {
                     container.failed_pulls = 0;
                     note!("image {} arrived", image)
                 };
-                happenings.push((record.key.clone(), note));
+                happenings.push((key.clone(), note));
             }
         }
         happenings
     }
 
     fn started(&mut self, pod: Uid, name: &Name, behaviors: &Behaviors, now: Time) -> (Vec<Happening>, Plan) {
-        let Some(record) = self.runtime.pods.get_mut(&pod) else { return (Vec::new(), Vec::new()) };
+        let Some(record) = self.record(pod) else { return (Vec::new(), Vec::new()) };
         let key = record.key.clone();
         let Some(container) = record.containers.iter_mut().find(|it| it.name == *name) else {
             return (Vec::new(), Vec::new());
@@ -219,7 +225,7 @@ impl Machine {
         let (mut happenings, mut plan) = (Vec::new(), Vec::new());
         let uids: Vec<Uid> = self.runtime.pods.keys().copied().collect();
         for uid in uids {
-            let Some(record) = self.runtime.pods.get_mut(&uid) else { continue };
+            let Some(record) = self.record(uid) else { continue };
             for container in record.containers.iter_mut().filter(|it| concerns(&record.key, &it.image)) {
                 let ContainerPhase::Running { since } = container.phase else { continue };
                 plan.extend(describe_run(container, (&record.key, record.is_task), uid, behaviors, since, now));

@@ -8,7 +8,7 @@ use super::load::{Curve, Load};
 use super::{Machine, spent::Spending};
 use crate::api::{Name, ObjectKey, Uid};
 use crate::client::{ContainerPhase, ContainerRecord};
-use crate::sim::{Map, Millis, Seq, Time};
+use crate::sim::{Map, Millis, OnWrite, Seq, Time};
 
 /// Why a request is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -258,7 +258,7 @@ impl Traffic {
 
 /// What there is to send requests to.
 pub struct World<'a> {
-    pub machines: &'a Map<Name, Machine>,
+    pub machines: &'a Map<Name, OnWrite<Machine>>,
     /// Whether a node is cut off.
     pub is_cut: &'a dyn Fn(&Name) -> bool,
 }

@@ -41,7 +41,7 @@ impl Branch {
     }
 
     /// Takes over what the simulation has taken down, where that goes further.
-    pub(super) fn note(&mut self, live: &Simulation) {
+    pub(super) fn note(&mut self, live: &mut Simulation) {
         let at = live.instant();
         self.end = self.end.max(at);
         if at >= self.recorded {

@@ -4,13 +4,13 @@ use crate::sim::{Millis, Seq};
 use crate::world::{Instant, Simulation};
 
 /// Trace events between two checkpoints of late: what replaying them costs is what showing an instant costs.
-pub const SPACING: u64 = 1_500;
+pub const SPACING: u64 = 1_800;
 /// The same further back.
-pub const OLD_SPACING: u64 = 20_000;
+pub const OLD_SPACING: u64 = 16_000;
 /// How far back checkpoints lie close, in virtual time.
 pub const RECENT: Millis = Millis(60_000);
 /// Checkpoints of a branch. Where there would be more, the closest go, and instants take longer to show.
-pub const MOST: usize = 28;
+pub const MOST: usize = 96;
 /// Of a branch that is not the current one.
 const MOST_AT_REST: usize = 8;
 
@@ -25,12 +25,12 @@ fn cost(simulation: &Simulation) -> u64 {
 }
 
 impl Checkpoints {
-    pub fn add(&mut self, live: &Simulation) {
-        self.all.push(Rc::new(live.clone()));
+    pub fn add(&mut self, live: &mut Simulation) {
+        self.all.push(Rc::new(live.checkpoint()));
     }
 
     /// Takes one if the last one is far behind; none where one was taken before.
-    pub fn add_if_due(&mut self, live: &Simulation) {
+    pub fn add_if_due(&mut self, live: &mut Simulation) {
         if self.all.last().is_some_and(|last| cost(live) >= cost(last) + SPACING) {
             self.add(live);
             self.thin(live.now().0.saturating_sub(RECENT.0));
@@ -46,7 +46,7 @@ impl Checkpoints {
                 false => index += 1,
             }
         }
-        self.reduce(MOST);
+        self.reduce(MOST, old);
     }
 
     /// The costliest replay if one were not there.
@@ -54,17 +54,21 @@ impl Checkpoints {
         cost(&self.all[index + 1]) - cost(&self.all[index - 1])
     }
 
-    /// The first and the last stay.
-    fn reduce(&mut self, most: usize) {
+    /// The first and the last stay. Of late more of them may lie on the same way.
+    fn reduce(&mut self, most: usize, old: u64) {
+        let gap = |all: &Self, index: usize| {
+            let is_old = all.all[index + 1].now().0 < old;
+            all.gap(index) * if is_old { SPACING } else { OLD_SPACING }
+        };
         while self.all.len() > most {
-            let Some(closest) = (1..self.all.len() - 1).min_by_key(|index| self.gap(*index)) else { return };
+            let Some(closest) = (1..self.all.len() - 1).min_by_key(|index| gap(self, *index)) else { return };
             self.all.remove(closest);
         }
     }
 
     /// The branch is not the current one any more.
     pub fn rest(&mut self) {
-        self.reduce(MOST_AT_REST);
+        self.reduce(MOST_AT_REST, u64::MAX);
     }
 
     /// Those of a branch that begins at an instant.

@@ -29,10 +29,10 @@ pub struct History {
 
 impl History {
     pub fn new(scenario: Scenario) -> Self {
-        let live = Simulation::new(scenario);
+        let mut live = Simulation::new(scenario);
         let mut first = Branch::new(BranchId(0), "A".into(), None);
-        first.checkpoints.add(&live);
-        first.note(&live);
+        first.checkpoints.add(&mut live);
+        first.note(&mut live);
         Self { branches: vec![first], current: BranchId(0), next: 1, live }
     }
 

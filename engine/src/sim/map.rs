@@ -53,6 +53,9 @@ impl<K: Key + ?Sized> Key for &K {
     }
 }
 
+/// A map without entries keeps so many places however tidy it is.
+const FEW: usize = 4;
+
 /// An ordered map.
 ///
 /// Keys and values lie in slots, and an [`Index`] that knows neither type keeps their order. `BTreeMap<K, V>` does the
@@ -195,6 +198,13 @@ impl<K: Key, V> Map<K, V> {
     {
         let slot = self.keys.remove(key)?;
         self.slots.get_mut(slot)?.take()
+    }
+
+    /// Lets go of the places of a rush when nothing is left of it. Numbers of slots begin anew.
+    pub fn tidy(&mut self) {
+        if self.is_empty() && self.slots.len() > FEW {
+            self.clear();
+        }
     }
 
     /// Where a key's value is kept; it stays there until the key is removed.

@@ -4,9 +4,11 @@
 
 mod dict;
 mod digest;
+mod digested;
 mod index;
 mod log;
 mod map;
+mod on_write;
 mod queue;
 mod random;
 mod ring;
@@ -17,9 +19,11 @@ mod trace;
 
 pub use dict::*;
 pub use digest::*;
+pub use digested::Digested;
 pub use index::Index;
 pub use log::*;
 pub use map::{Key, Map, Set};
+pub use on_write::OnWrite;
 pub use queue::*;
 pub use random::*;
 pub use slots::*;

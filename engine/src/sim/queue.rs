@@ -41,7 +41,7 @@ impl<E> Default for EventQueue<E> {
     }
 }
 
-impl<E> EventQueue<E> {
+impl<E: Clone> EventQueue<E> {
     pub fn now(&self) -> Time {
         self.now
     }

@@ -18,8 +18,24 @@ pub(super) struct Ring {
 
 #[derive(Clone, Debug, Default)]
 struct Chunk {
-    places: Vec<(Seq, Place)>,
+    first: u64,
+    /// How far the numbers of events are above the first.
+    places: Vec<(u32, Place)>,
     log: Log,
+}
+
+impl Chunk {
+    fn is_full(&self) -> bool {
+        self.places.len() == Ring::CHUNK
+    }
+
+    fn seq(&self, (further, _): (u32, Place)) -> Seq {
+        Seq(self.first + u64::from(further))
+    }
+
+    fn last(&self) -> Option<Seq> {
+        self.places.last().map(|place| self.seq(*place))
+    }
 }
 
 impl Ring {
@@ -39,16 +55,24 @@ impl Ring {
         if self.len == limit {
             self.drop_first();
         }
-        if self.chunks.back().is_none_or(|last| last.places.len() == Self::CHUNK) {
+        if self.chunks.back().is_none_or(|last| last.is_full()) {
             self.chunks.push_back(Rc::default());
         }
         let Some(chunk) = self.chunks.back_mut().map(Rc::make_mut) else { return };
-        chunk.places.push((event.seq, chunk.log.end()));
+        if chunk.places.is_empty() {
+            chunk.first = event.seq.0;
+        }
+        let further = u32::try_from(event.seq.0 - chunk.first).unwrap_or(u32::MAX);
+        chunk.places.push((further, chunk.log.end()));
         let log = &mut chunk.log;
         log.number(event.seq.0 - event.root.0);
         log.number(event.cause.map_or(0, |cause| event.seq.0 - cause.0));
         log.number(event.at.0);
         event.what.write(log);
+        if chunk.is_full() {
+            chunk.places.shrink_to_fit();
+            chunk.log.close();
+        }
         self.len += 1;
     }
 
@@ -57,7 +81,7 @@ impl Ring {
         self.len -= 1;
         if self.dropped.is_multiple_of(Self::CHUNK)
             && let Some(mut chunk) = self.chunks.pop_front()
-            && self.chunks.back().is_none_or(|last| last.places.len() == Self::CHUNK)
+            && self.chunks.back().is_none_or(|last| last.is_full())
             && let Some(mine) = Rc::get_mut(&mut chunk)
         {
             // Its memory is used again.
@@ -75,8 +99,8 @@ impl Ring {
 
     /// The index of the first event that is not before another.
     fn from(&self, seq: Seq) -> usize {
-        let chunk = self.chunks.partition_point(|it| it.places.last().is_some_and(|(last, _)| *last < seq));
-        let within = self.chunks.get(chunk).map_or(0, |it| it.places.partition_point(|(it, _)| *it < seq));
+        let chunk = self.chunks.partition_point(|it| it.last().is_some_and(|last| last < seq));
+        let within = self.chunks.get(chunk).map_or(0, |it| it.places.partition_point(|place| it.seq(*place) < seq));
         (chunk * Self::CHUNK + within).saturating_sub(self.dropped % Self::CHUNK)
     }
 
@@ -88,8 +112,8 @@ impl Ring {
     fn reader(&self, index: usize) -> Option<(Seq, LogReader<'_>)> {
         let (chunk, within) = self.place(index);
         let chunk = self.chunks.get(chunk)?;
-        let (seq, place) = *chunk.places.get(within)?;
-        Some((seq, chunk.log.read_from(place)))
+        let place = *chunk.places.get(within)?;
+        Some((chunk.seq(place), chunk.log.read_from(place.1)))
     }
 
     pub fn first(&self) -> Option<Seq> {
@@ -119,9 +143,10 @@ impl Ring {
     }
 }
 
-/// The root of each of the newest events, at its number modulo the length. A copy shares what was noted before it.
+/// How far back the root of each of the newest events is, at the event's number modulo the length. A copy shares what was
+/// noted before it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Roots(Vec<Rc<Vec<Seq>>>);
+pub(super) struct Roots(Vec<Rc<Vec<u32>>>);
 
 impl Roots {
     /// Events back to which roots are known.
@@ -141,13 +166,14 @@ impl Roots {
         let chunk = Rc::make_mut(&mut self.0[chunk]);
         if chunk.len() <= within {
             // The first event has number 1.
-            chunk.resize(within + 1, Seq(0));
+            chunk.resize(within + 1, 0);
         }
-        chunk[within] = root;
+        chunk[within] = u32::try_from(seq.0 - root.0).unwrap_or(0);
     }
 
     pub fn get(&self, seq: Seq) -> Option<Seq> {
         let (chunk, within) = Self::place(seq);
-        self.0.get(chunk)?.get(within).copied()
+        let back = *self.0.get(chunk)?.get(within)?;
+        Some(Seq(seq.0.saturating_sub(back.into())))
     }
 }

@@ -36,7 +36,7 @@ pub fn reveal(simulation: &Simulation, node: &Node, card: &mut NodeCard) {
     let mut tally = Tally::default();
     for row in &mut card.pods {
         if let Some(pod) = objects.pod(&row.key) {
-            let record = machine.and_then(|machine| machine.runtime.pods.get(&row.uid));
+            let record = machine.and_then(|machine| machine.runtime.pods.get(&row.uid)).map(|it| &**it);
             let is_on = machine.is_some_and(|machine| machine.is_on);
             let really = is_on && record.is_some_and(PodRecord::is_up);
             tally.really += usize::from(really);

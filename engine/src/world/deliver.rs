@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::process::Loop;
+use super::process::{Loop, Process};
 use super::simulation::Happening;
 use super::{ProcessKind, Simulation};
 use crate::api::{Kind, Object, ObjectKey};
 use crate::apiserver::{Change, ChangeKind};
 use crate::client::{Author, LoopIndex, What};
-use crate::sim::{Millis, Seq, sort_by};
+use crate::sim::{Millis, OnWrite, Seq, sort_by};
 
 /// The controller manager and the scheduler come first among the processes.
 const CENTRAL: usize = 2;
@@ -101,7 +101,7 @@ impl Simulation {
     /// Asks for a turn of a key, now or later.
     pub(super) fn enqueue(&mut self, at: LoopIndex, key: ObjectKey, delay: Millis, reason: Seq) {
         let now = self.now();
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         if delay == Millis(0) {
             let rank = it.reconciler.rank(&key, &self.processes[it.process].cache, now);
             it.queue.add_ranked(key, reason, rank);
@@ -114,7 +114,7 @@ impl Simulation {
 
     pub(super) fn release(&mut self, at: LoopIndex, key: &ObjectKey, epoch: u32) {
         let now = self.now();
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         let rank = it.reconciler.rank(key, &self.processes[it.process].cache, now);
         if self.processes[it.process].epoch == epoch && it.queue.release(key, now, rank) {
             self.work(at);
@@ -192,7 +192,7 @@ impl Simulation {
     }
 
     pub(super) fn tick(&mut self, at: LoopIndex, epoch: u32, cause: Option<Seq>) {
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
         if process.epoch != epoch || !process.is_up {
             return;
@@ -205,7 +205,7 @@ impl Simulation {
 
     /// Ends a process at once: its cache, its queues and its turns are lost, requests under way arrive all the same.
     pub(super) fn crash(&mut self, process: usize) {
-        let it = &mut self.processes[process];
+        let it: &mut Process = &mut self.processes[process];
         it.is_up = false;
         it.ails.end();
         it.epoch += 1;
@@ -223,13 +223,13 @@ impl Simulation {
                 std::mem::swap(&mut fresh.reconciler, &mut old.reconciler);
             }
             (fresh.turns, fresh.retries, fresh.last_active) = (old.turns, old.retries, old.last_active);
-            *old = fresh;
+            *old = OnWrite::new(fresh);
         }
     }
 
     /// Starts a process that had crashed: it lists, and reconciles whatever it finds.
     pub(super) fn start(&mut self, process: usize, cause: Seq) {
-        let it = &mut self.processes[process];
+        let it: &mut Process = &mut self.processes[process];
         it.is_up = true;
         it.epoch += 1;
         let is_cut = it.is_cut;

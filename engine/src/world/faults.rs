@@ -7,7 +7,7 @@ use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::{ApiError, DeleteOptions, Reason, Request, Verb};
 use crate::client::{Author, What};
 use crate::environment::{Behavior, Behaviors, Occurrence, Plan};
-use crate::sim::{Millis, Seq, Time};
+use crate::sim::{Millis, OnWrite, Seq, Time};
 
 /// From a crash until whoever watches over the process has started it again.
 const RESTART_TAKES: Millis = Millis(1_000);
@@ -102,7 +102,7 @@ impl Simulation {
 
     fn machine_of(&mut self, kubelet: usize) -> Option<&mut crate::environment::Machine> {
         let slot = self.processes.get(kubelet)?.machine?;
-        self.machines.at_mut(slot)
+        self.machines.at_mut(slot).map(|machine| &mut **machine)
     }
 
     fn set_ready(&mut self, pod: &ObjectKey, ready: bool, seq: Seq) -> Outcome {
@@ -235,7 +235,7 @@ impl Simulation {
         machine.runtime.hardware = hardware;
         let takes = setup.ready_ms.map_or(NETWORK_TAKES, Millis);
         machine.runtime.ready_from = self.now() + takes;
-        self.machines.insert(name.clone(), machine);
+        self.machines.insert(name.clone(), OnWrite::new(machine));
         self.start_process(ProcessKind::Kubelet(name), seq, Millis((takes.0 / 2).min(FIRST_WORD.0)));
         done(format!("node/{} added", setup.name))
     }

@@ -8,7 +8,7 @@ use crate::api::{Kind, Labels, Name, Object, ObjectKey, Pod};
 use crate::apiserver::{ApiError, Change, ChangeKind, Objects, Reason};
 use crate::client::{ContainerRecord, ContainerUsage, Metrics, PodUsage};
 use crate::environment::{Backend, Flow, Load, Machine, PROXY_SYNC, Pipeline, Traffic, World};
-use crate::sim::{Digest, Map, Millis, Seq, Time};
+use crate::sim::{Digest, Map, Millis, OnWrite, Seq, Time};
 
 /// The label by which a slice names its Service.
 const SERVICE_LABEL: &str = "kubernetes.io/service-name";
@@ -229,7 +229,7 @@ fn backend(pod: &Pod, key: ObjectKey, port: Option<i32>, load: &Load) -> Backend
 /// The metrics API as it answers at an instant.
 pub struct Readings<'a> {
     pub(super) traffic: &'a Traffic,
-    pub(super) machines: &'a Map<Name, Machine>,
+    pub(super) machines: &'a Map<Name, OnWrite<Machine>>,
     pub(super) now: Time,
     pub(super) epoch_ms: i64,
     pub(super) cut: Vec<Name>,

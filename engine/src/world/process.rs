@@ -192,7 +192,7 @@ pub struct ActiveTurn {
 }
 
 /// One loop: its queue, its turns, and what its last turn showed.
-#[cfg_attr(feature = "checkpoints", derive(Clone))]
+#[derive(Clone)]
 pub struct Loop {
     pub name: Name,
     pub process: usize,
@@ -232,6 +232,7 @@ impl Loop {
     /// Takes a turn out, here and at the reconciler.
     pub fn end_turn(&mut self, key: &ObjectKey) -> Option<ActiveTurn> {
         let turn = self.active.remove(key)?;
+        self.active.tidy();
         self.reconciler.end(turn.number);
         Some(turn)
     }

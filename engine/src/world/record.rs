@@ -141,8 +141,8 @@ impl Chunk {
 pub struct Record {
     chunks: VecDeque<Rc<Chunk>>,
     n_exact: usize,
-    /// By the number of the lane.
-    bins: Vec<Rc<Vec<Heap>>>,
+    /// By the number of the lane, some stretches together.
+    bins: Vec<Vec<Rc<[Heap; Self::TOGETHER]>>>,
     width: Millis,
     samples: Rc<Vec<Sample>>,
     /// Up to here samples were thinned.
@@ -176,6 +176,7 @@ impl Record {
     pub const BINS: usize = 1_024;
     pub const FIRST_WIDTH: Millis = Millis(100);
     pub const SAMPLES: usize = 2_048;
+    const TOGETHER: usize = 64;
 
     /// Takes an event down; they come in order.
     pub(super) fn add(&mut self, stroke: Stroke) {
@@ -206,24 +207,26 @@ impl Record {
         }
         let (lane, at) = (usize::from(stroke.lane.number()), (stroke.at.0 / self.width.0) as usize);
         if self.bins.len() <= lane {
-            self.bins.resize_with(lane + 1, Rc::default);
+            self.bins.resize_with(lane + 1, Vec::new);
         }
-        let bins = Rc::make_mut(&mut self.bins[lane]);
-        if bins.len() <= at {
-            bins.resize_with(at + 1, Heap::default);
+        let bins = &mut self.bins[lane];
+        while bins.len() <= at / Self::TOGETHER {
+            bins.push(Rc::new([Heap::default(); Self::TOGETHER]));
         }
-        bins[at].add(stroke.into());
+        Rc::make_mut(&mut bins[at / Self::TOGETHER])[at % Self::TOGETHER].add(stroke.into());
     }
 
     fn widen(&mut self) {
         self.width = Millis(self.width.0 * 2);
         for bins in &mut self.bins {
-            let pair = |pair: &[Heap]| {
-                let mut sum = Heap::default();
-                pair.iter().for_each(|it| sum.add(*it));
-                sum
+            let halve = |pair: &[Rc<[Heap; Self::TOGETHER]>]| {
+                let mut sums = [Heap::default(); Self::TOGETHER];
+                for (at, heap) in pair.iter().flat_map(|it| it.iter()).enumerate() {
+                    sums[at / 2].add(*heap);
+                }
+                Rc::new(sums)
             };
-            *bins = Rc::new(bins.chunks(2).map(pair).collect());
+            *bins = bins.chunks(2).map(halve).collect();
         }
     }
 
@@ -291,7 +294,7 @@ impl Record {
     /// Older events of a lane, counted: beginning and length of the stretch, and what is in it.
     pub fn heaps_on(&self, lane: Lane) -> impl Iterator<Item = (Time, Millis, Heap)> {
         let (width, bins) = (self.width, self.bins.get(usize::from(lane.number())));
-        let all = bins.into_iter().flat_map(|it| it.iter().enumerate()).filter(|(_, heap)| heap.n > 0);
+        let all = bins.into_iter().flatten().flat_map(|it| it.iter()).enumerate().filter(|(_, heap)| heap.n > 0);
         all.map(move |(index, heap)| (Time(index as u64 * width.0), width, *heap))
     }
 

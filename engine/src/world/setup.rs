@@ -11,7 +11,7 @@ use crate::controllers::horizontal_pod_autoscaler::NAME as AUTOSCALER;
 use crate::controllers::kubelet::{fresh_lease, register};
 use crate::environment::Machine;
 use crate::manifest;
-use crate::sim::{Millis, Seq};
+use crate::sim::{Millis, OnWrite, Seq};
 
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
@@ -62,7 +62,7 @@ impl Simulation {
         let node = register(&name, &machine.runtime.hardware, true, self.wall());
         self.seed(began, Object::Node(Rc::new(node)));
         self.seed(began, Object::Lease(Rc::new(fresh_lease(&name, self.wall_millis()))));
-        self.machines.insert(name, machine);
+        self.machines.insert(name, OnWrite::new(machine));
     }
 
     /// Adds a process and starts it; its loops' own clocks come round for the first time after `first_tick`.
@@ -76,7 +76,7 @@ impl Simulation {
             ProcessKind::Kubelet(node) => self.machines.slot(node),
             _ => None,
         };
-        self.processes.push(Process {
+        self.processes.push(OnWrite::new(Process {
             machine,
             cache: kind.cache(),
             kind,
@@ -87,7 +87,7 @@ impl Simulation {
             version: 0,
             loops: Vec::new(),
             epoch: 0,
-        });
+        }));
         for it in loops.into_iter().filter(|(name, ..)| name.as_str() != AUTOSCALER) {
             self.add_loop(index, it);
         }
@@ -97,7 +97,7 @@ impl Simulation {
 
     pub(super) fn add_loop(&mut self, process: usize, (name, workers, reconciler): (Name, usize, AnyReconciler)) {
         let at = LoopIndex(u32::try_from(self.loops.len()).unwrap_or(u32::MAX));
-        self.loops.push(Loop::new(name, process, workers, reconciler));
+        self.loops.push(OnWrite::new(Loop::new(name, process, workers, reconciler)));
         self.processes[process].loops.push(at);
     }
 }

@@ -14,7 +14,7 @@ use crate::client::{Author, Changed, Field, LoopIndex, What, changed};
 use crate::environment::{Behaviors, Machine, Occurrence, Room, Spending, Traffic};
 use crate::kubectl::reference;
 use crate::manifest::{self, Diagnostic, Document, Manifest, Severity, Stage};
-use crate::sim::{EventQueue, Map, Millis, Random, Seq, Time, Trace};
+use crate::sim::{EventQueue, Map, Millis, OnWrite, Random, Seq, Time, Trace};
 
 /// Something that is going to happen.
 #[derive(Clone, Debug)]
@@ -66,10 +66,10 @@ pub struct Simulation {
     pub(super) random: Random,
     pub(super) trace: Trace<What>,
     pub(super) api: ApiServer,
-    pub(super) processes: Vec<Process>,
+    pub(super) processes: Vec<OnWrite<Process>>,
     pub(super) kubelets: Map<Name, usize>,
-    pub(super) loops: Vec<Loop>,
-    pub(super) machines: Map<Name, Machine>,
+    pub(super) loops: Vec<OnWrite<Loop>>,
+    pub(super) machines: Map<Name, OnWrite<Machine>>,
     /// The command that last cut or gave back a machine's power or network.
     pub(super) faults: Map<Name, Seq>,
     /// How the API server answers.
@@ -139,6 +139,17 @@ impl Simulation {
         simulation
     }
 
+    /// A copy to go on from: as a clone, without the writes that only somebody who was there could still ask for.
+    #[cfg(feature = "checkpoints")]
+    pub fn checkpoint(&mut self) -> Self {
+        self.loops.iter_mut().for_each(OnWrite::settle);
+        self.processes.iter_mut().for_each(OnWrite::settle);
+        self.machines.values_mut().for_each(OnWrite::settle);
+        let mut copy = self.clone();
+        copy.api.forget_heard(self.now());
+        copy
+    }
+
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
@@ -174,11 +185,11 @@ impl Simulation {
         &self.journal
     }
 
-    pub fn loops(&self) -> &[Loop] {
+    pub fn loops(&self) -> &[OnWrite<Loop>] {
         &self.loops
     }
 
-    pub fn processes(&self) -> &[Process] {
+    pub fn processes(&self) -> &[OnWrite<Process>] {
         &self.processes
     }
 
@@ -187,7 +198,7 @@ impl Simulation {
         &self.behaviors
     }
 
-    pub fn machines(&self) -> &Map<Name, Machine> {
+    pub fn machines(&self) -> &Map<Name, OnWrite<Machine>> {
         &self.machines
     }
 

@@ -20,7 +20,7 @@ impl Simulation {
     /// Begins as many turns as a loop has workers for.
     pub(super) fn work(&mut self, at: LoopIndex) {
         loop {
-            let it = &mut self.loops[at.0 as usize];
+            let it: &mut Loop = &mut self.loops[at.0 as usize];
             if !it.queue.has_ready() || it.queue.n_running() >= it.workers || !self.processes[it.process].works() {
                 return;
             }
@@ -62,7 +62,7 @@ impl Simulation {
         let (traffic, machines) = (&self.traffic, &self.machines);
         let readings = Readings { traffic, machines, now, epoch_ms, cut };
         let git = is_agent.then_some(&self.git.data);
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
         let expects = process.expects;
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
@@ -135,7 +135,7 @@ impl Simulation {
         let facts = Rc::new(facts);
         let what = What::Reached { by: at, key: key.clone(), phase, facts: Rc::clone(&facts) };
         let seq = self.record(cause, is_background, what);
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         if let Some(turn) = it.active.at_mut(turn) {
             (turn.last, turn.phase, turn.is_background) = (seq, Some(phase), is_background);
         }
@@ -241,7 +241,7 @@ impl Simulation {
     fn wait_for_turn(&mut self, at: LoopIndex) -> Millis {
         let Some(limit) = self.scenario.client_limit else { return Millis(0) };
         let now = self.queue.now();
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         if self.processes[it.process].kind != ProcessKind::ControllerManager {
             return Millis(0);
         }
@@ -298,7 +298,7 @@ impl Simulation {
             return;
         }
         let Some(flight) = self.flights.remove(number) else { return };
-        let it = &mut self.loops[flight.by.0 as usize];
+        let it: &mut Loop = &mut self.loops[flight.by.0 as usize];
         if self.processes[it.process].epoch != flight.epoch {
             return;
         }
@@ -333,7 +333,7 @@ impl Simulation {
 
     fn finish(&mut self, at: LoopIndex, key: &ObjectKey, next: Next) {
         let now = self.now();
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         let turn = it.end_turn(key);
         it.queue.forget(key);
         it.queue.done(key);
@@ -354,7 +354,7 @@ impl Simulation {
 
     fn fail(&mut self, at: LoopIndex, key: &ObjectKey, error: String) {
         let now = self.now();
-        let it = &mut self.loops[at.0 as usize];
+        let it: &mut Loop = &mut self.loops[at.0 as usize];
         let turn = it.end_turn(key);
         it.queue.done(key);
         it.retries += 1;

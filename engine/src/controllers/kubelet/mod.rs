@@ -24,7 +24,7 @@ use crate::client::{
     Action, Arg, Context, Facts, Next, Outcome, PodRecord, Reconciler, RuntimeCall, Step, Stepped, Wakeup, WorkQueue,
 };
 use crate::note;
-use crate::sim::{Map, Millis, Time};
+use crate::sim::{Map, Millis, OnWrite, Time};
 
 const MANAGER: &str = "kubelet";
 const RECORDER: Recorder = Recorder("kubelet");
@@ -39,7 +39,7 @@ pub struct Kubelet {
     node: Name,
     /// It has made its Node object known, or found it, since it started.
     is_registered: bool,
-    memory: Map<Uid, PodMemory>,
+    memory: Map<Uid, OnWrite<PodMemory>>,
 }
 
 /// One turn: for a pod, or for the node itself.
@@ -151,10 +151,9 @@ impl Kubelet {
         } else if pod.is_none() {
             self.memory.remove(&uid);
         }
-        let memory = self.memory.get(&uid);
         let blank = PodMemory::default();
         let images = context.runtime.map(|runtime| &runtime.images);
-        let memory = memory.unwrap_or(&blank);
+        let memory = self.remembered(uid).unwrap_or(&blank);
         // Without a network nothing new starts; what is there can still be ended.
         let can_run = context.runtime.is_some_and(|runtime| runtime.ready_from <= context.now);
         let is_old = record.is_some() || pod.is_some_and(|pod| pod.is_terminating());
@@ -180,7 +179,7 @@ impl Kubelet {
             }
             self.memory.or_default(uid).is_admitted = true;
         }
-        let memory = self.memory.get(&uid).unwrap_or(&blank);
+        let memory = self.remembered(uid).unwrap_or(&blank);
         let fresh = pod.filter(|_| is_new).map(|pod| decide::fresh(pod, context.now));
         turn.status = match (pod, record.or(fresh.as_ref())) {
             (Some(pod), Some(record)) => report(pod, record, memory, context),
@@ -195,6 +194,10 @@ impl Kubelet {
         };
         let is_background = is_idle && events.is_empty();
         Stepped { events, is_background, ..Step::Observe(tell::observed(key, pod, record)).into() }
+    }
+
+    fn remembered(&self, uid: Uid) -> Option<&PodMemory> {
+        self.memory.get(&uid).map(|memory| &**memory)
     }
 
     /// Why a new pod cannot run here, beside the pods that were let in before it.
