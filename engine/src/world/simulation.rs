@@ -202,16 +202,6 @@ impl Simulation {
         &self.machines
     }
 
-    /// Whether a node is cut off from the API server.
-    pub fn is_cut(&self, node: &Name) -> bool {
-        self.kubelets.get(node).and_then(|it| self.processes.get(*it)).is_some_and(|it| it.is_cut)
-    }
-
-    /// The requests under way, with the loops they come from.
-    pub fn requests_in_flight(&self) -> impl Iterator<Item = (LoopIndex, &Request)> {
-        self.flights.iter().map(|flight| (flight.by, &*flight.request))
-    }
-
     /// When something happens next.
     pub fn next_at(&self) -> Option<Time> {
         self.queue.next_at()

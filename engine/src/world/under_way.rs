@@ -1,7 +1,7 @@
 //! What is on its way between the API server and its clients at one instant.
 
 use super::Simulation;
-use crate::api::Object;
+use crate::api::{Name, Object};
 use crate::apiserver::{Change, Request};
 use crate::client::LoopIndex;
 use crate::sim::{Millis, Seq, Time};
@@ -31,6 +31,16 @@ pub struct Journey<'a> {
 }
 
 impl Simulation {
+    /// Whether a node is cut off from the API server.
+    pub fn is_cut(&self, node: &Name) -> bool {
+        self.kubelets.get(node).and_then(|it| self.processes.get(*it)).is_some_and(|it| it.is_cut)
+    }
+
+    /// The requests under way, with the loops they come from.
+    pub fn requests_in_flight(&self) -> impl Iterator<Item = (LoopIndex, &Request)> {
+        self.flights.iter().map(|flight| (flight.by, &*flight.request))
+    }
+
     /// Requests and answers on their way, in the order in which they were sent.
     pub fn journeys(&self) -> impl Iterator<Item = Journey<'_>> {
         self.flights.numbered().map(|(number, flight)| Journey {
