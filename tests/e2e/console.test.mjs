@@ -66,13 +66,13 @@ $ kubectl rollout status deployment/shop
 $ kubectl rollout history deployment/shop
 $ kubectl rollout undo deployment/shop
 $ kubectl delete pod -l app=shop --wait=false
-cat <<EOF > extra.yaml
+$ cat <<EOF > extra.yaml
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: extra}
 data: {a: b}
 EOF
-kubectl apply -f extra.yaml && kubectl get cm extra -o name
+$ kubectl apply -f extra.yaml && kubectl get cm extra -o name
 `;
 
 labTest("a blog post's lines are pasted as a block, and each waits for the one before", async ({ page, lab }) => {
