@@ -7,8 +7,9 @@ use wasm_encoder::reencode::{Error, Reencode};
 use wasm_encoder::{
     BlockType, CodeSection, ConstExpr, DataCountSection, DataSection, ElementSection, Elements, EntityType, ExportKind,
     ExportSection, Function, FunctionSection, GlobalSection, GlobalType, ImportSection, Instruction, MemorySection,
-    StartSection, TableSection, TypeSection, ValType,
+    StartSection, TableSection, TableType, TypeSection, ValType,
 };
+use wasmparser::FunctionBody;
 
 /// Under this name the first half exports the global that is 1 once the rest is there.
 pub const HERE: &str = "rest_is_here";
@@ -27,15 +28,14 @@ pub struct Halves {
 }
 
 /// `used` says for each function that is not imported whether the first half has it.
-pub fn divide(wasm: &[u8], used: &[bool]) -> Res<Halves> {
-    let module = Module::read(wasm)?;
+pub fn divide(module: &Module, used: &[bool]) -> Res<Halves> {
     if used.len() != module.bodies.len() {
         return Err(words(format!("{} of {} functions were recorded", used.len(), module.bodies.len())));
     }
     if module.has_passive_data() {
         return Err(words("it has data that it places itself"));
     }
-    let plan = Plan::of(&module, used)?;
+    let plan = Plan::of(module, used)?;
     Ok(Halves { first: plan.first()?, names: plan.names(), rest: plan.rest()? })
 }
 
@@ -84,11 +84,14 @@ impl<'m, 'a> Plan<'m, 'a> {
         Ok(Self { module, need, stays, stood_for, lent, table_size })
     }
 
-    /// Of all functions that are not imported, each with its number: those of one half.
-    fn own(&self, stay: bool) -> impl Iterator<Item = (u32, usize)> {
-        let of =
-            move |(at, stays): (usize, &bool)| (*stays == stay).then_some(((at + self.module.imported) as u32, at));
-        self.stays.iter().enumerate().filter_map(of)
+    /// The functions that are not imported, by their numbers: those that stay, or those that do not.
+    fn own(&self, stay: bool) -> impl Iterator<Item = u32> {
+        let numbered = (self.module.imported as u32..).zip(&self.stays);
+        numbered.filter(move |(_, stays)| **stays == stay).map(|(function, _)| function)
+    }
+
+    fn body(&self, function: u32) -> &FunctionBody<'a> {
+        &self.module.bodies[function as usize - self.module.imported]
     }
 
     fn types(&self) -> Res<TypeSection> {
@@ -101,11 +104,10 @@ impl<'m, 'a> Plan<'m, 'a> {
     }
 
     /// Those that the first half has, in their old order: that stay, and that something stands for.
-    fn kept(&self) -> Vec<(u32, usize)> {
-        let mut kept: Vec<(u32, usize)> = self.own(true).collect();
-        kept.extend(self.own(false).filter(|(function, _)| self.stood_for.contains_key(function)));
-        kept.sort_unstable();
-        kept
+    fn kept(&self) -> Vec<u32> {
+        let numbered = (self.module.imported as u32..).zip(&self.stays);
+        let kept = numbered.filter(|(function, stays)| **stays || self.stood_for.contains_key(function));
+        kept.map(|(function, _)| function).collect()
     }
 
     fn names(&self) -> String {
@@ -114,7 +116,7 @@ impl<'m, 'a> Plan<'m, 'a> {
             let state = if self.stood_for.contains_key(&function) { "of the rest" } else { "here" };
             format!("{number} {state} {name}\n")
         };
-        self.kept().into_iter().map(|(function, _)| function).zip(self.module.imported..).map(line).collect()
+        self.kept().into_iter().zip(self.module.imported..).map(line).collect()
     }
 
     /// How many globals the module has: the one that says whether the rest is here follows them.
@@ -126,7 +128,7 @@ impl<'m, 'a> Plan<'m, 'a> {
         let module = self.module;
         let imported = 0..module.imported as u32;
         let kept = self.kept();
-        let mut numbers = Numbers::of(imported.chain(kept.iter().map(|(function, _)| *function)));
+        let mut numbers = Numbers::of(imported.chain(kept.iter().copied()));
         let mut out = wasm_encoder::Module::new();
         out.section(&self.types()?);
         let mut imports = ImportSection::new();
@@ -134,7 +136,7 @@ impl<'m, 'a> Plan<'m, 'a> {
             numbers.parse_import(&mut imports, *import).map_err(words)?;
         }
         let mut functions = FunctionSection::new();
-        for (function, _) in &kept {
+        for function in &kept {
             functions.function(module.functions[*function as usize]);
         }
         out.section(&imports).section(&functions);
@@ -152,10 +154,10 @@ impl<'m, 'a> Plan<'m, 'a> {
             out.section(&DataCountSection { count });
         }
         let mut code = CodeSection::new();
-        for (function, at) in &kept {
+        for function in &kept {
             match self.stood_for.get(function) {
                 Some(slot) => code.function(&self.stand_in(*function, *slot)?),
-                None => code.function(&numbers.body(&module.bodies[*at])?),
+                None => code.function(&numbers.body(self.body(*function))?),
             };
         }
         out.section(&code);
@@ -170,13 +172,8 @@ impl<'m, 'a> Plan<'m, 'a> {
     /// Tables, memories and globals.
     fn state(&self, numbers: &mut Numbers, out: &mut wasm_encoder::Module) -> Res {
         let mut tables = TableSection::new();
-        for (at, table) in self.module.tables.iter().enumerate() {
-            let mut ty = numbers.table_type(table.ty).map_err(words)?;
-            if at == 0 {
-                ty.minimum = self.table_size;
-                ty.maximum = ty.maximum.map(|most| most.max(self.table_size));
-            }
-            tables.table(ty);
+        for at in 0..self.module.tables.len() {
+            tables.table(self.table(numbers, at)?);
         }
         let mut memories = MemorySection::new();
         for memory in &self.module.memories {
@@ -244,9 +241,9 @@ impl<'m, 'a> Plan<'m, 'a> {
 
     fn rest(&self) -> Res<Vec<u8>> {
         let module = self.module;
-        let moved: Vec<(u32, usize)> = self.own(false).collect();
+        let moved: Vec<u32> = self.own(false).collect();
         let lent = self.lent.keys().copied();
-        let mut numbers = Numbers::of(lent.chain(moved.iter().map(|(function, _)| *function)));
+        let mut numbers = Numbers::of(lent.chain(moved.iter().copied()));
         let mut out = wasm_encoder::Module::new();
         out.section(&self.types()?);
         let mut imports = ImportSection::new();
@@ -257,7 +254,7 @@ impl<'m, 'a> Plan<'m, 'a> {
             imports.import(FIRST, &name, self.entity(&mut numbers, kind, at as usize)?);
         }
         let mut functions = FunctionSection::new();
-        for (function, _) in &moved {
+        for function in &moved {
             functions.function(module.functions[*function as usize]);
         }
         let mut elements = ElementSection::new();
@@ -267,24 +264,27 @@ impl<'m, 'a> Plan<'m, 'a> {
             elements.active(None, &ConstExpr::i32_const(slot as i32), Elements::Functions(run.into()));
         }
         let mut code = CodeSection::new();
-        for (_, at) in &moved {
-            code.function(&numbers.body(&module.bodies[*at])?);
+        for function in &moved {
+            code.function(&numbers.body(self.body(*function))?);
         }
         out.section(&imports).section(&functions).section(&elements).section(&code);
         Ok(out.finish())
     }
 
+    /// The first table has grown by the slots of what is stood for.
+    fn table(&self, numbers: &mut Numbers, at: usize) -> Res<TableType> {
+        let mut ty = numbers.table_type(self.module.tables[at].ty).map_err(words)?;
+        if at == 0 {
+            ty.minimum = self.table_size;
+            ty.maximum = ty.maximum.map(|most| most.max(self.table_size));
+        }
+        Ok(ty)
+    }
+
     fn entity(&self, numbers: &mut Numbers, kind: ExportKind, at: usize) -> Res<EntityType> {
         let module = self.module;
         Ok(match kind {
-            ExportKind::Table => {
-                let mut ty = numbers.table_type(module.tables[at].ty).map_err(words)?;
-                if at == 0 {
-                    ty.minimum = self.table_size;
-                    ty.maximum = ty.maximum.map(|most| most.max(self.table_size));
-                }
-                EntityType::Table(ty)
-            }
+            ExportKind::Table => EntityType::Table(self.table(numbers, at)?),
             ExportKind::Memory => EntityType::Memory(numbers.memory_type(module.memories[at]).map_err(words)?),
             _ => EntityType::Global(numbers.global_type(module.globals[at].ty).map_err(words)?),
         })
@@ -329,7 +329,7 @@ impl Numbers {
         Self(functions.zip(0..).collect())
     }
 
-    fn body(&mut self, body: &wasmparser::FunctionBody) -> Res<Function> {
+    fn body(&mut self, body: &FunctionBody) -> Res<Function> {
         let mut function = self.new_function_with_parsed_locals(body).map_err(words)?;
         let mut operators = body.get_operators_reader().map_err(words)?;
         while !operators.eof() {
@@ -351,7 +351,7 @@ impl Reencode for Numbers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wasm_encoder::{MemoryType, Module as Made, RefType, TableType};
+    use wasm_encoder::{MemoryType, Module as Made, RefType};
 
     /// `used` calls `moved`, which calls `used` and `helper`; the table holds `moved` and `lone`. All take a number
     /// and return one, but for the import that gets the rest.
@@ -404,9 +404,13 @@ mod tests {
         Module::read(wasm).unwrap().exports.iter().map(|it| it.name.to_owned()).collect()
     }
 
+    fn divided(wasm: &[u8], used: &[bool]) -> Res<Halves> {
+        divide(&Module::read(wasm)?, used)
+    }
+
     #[test]
     fn both_halves_are_valid_and_share_what_they_need() {
-        let halves = divide(&program(), &[true, false, true, false]).unwrap();
+        let halves = divided(&program(), &[true, false, true, false]).unwrap();
         for half in [&halves.first, &halves.rest] {
             wasmparser::validate(half).unwrap();
         }
@@ -420,7 +424,7 @@ mod tests {
 
     #[test]
     fn what_only_the_rest_names_leaves_nothing_behind() {
-        let halves = divide(&program(), &[true, false, false, true]).unwrap();
+        let halves = divided(&program(), &[true, false, false, true]).unwrap();
         assert_eq!(Module::read(&halves.first).unwrap().bodies.len(), 3, "no helper");
         wasmparser::validate(&halves.rest).unwrap();
     }
@@ -431,8 +435,8 @@ mod tests {
         let at = other.windows(NEED.len()).position(|it| it == NEED.as_bytes()).unwrap();
         let mut other = other;
         other[at] = b'x';
-        assert!(divide(&other, &[true; 4]).err().unwrap().contains("does not import"));
-        assert!(divide(&program(), &[true; 3]).err().unwrap().contains("3 of 4"));
+        assert!(divided(&other, &[true; 4]).err().unwrap().contains("does not import"));
+        assert!(divided(&program(), &[true; 3]).err().unwrap().contains("3 of 4"));
     }
 
     #[test]

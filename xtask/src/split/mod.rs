@@ -13,6 +13,7 @@ mod record;
 use crate::cmd::Res;
 use crate::setup::Tools;
 use crate::{paths, setup};
+use module::Module;
 use std::fs;
 use std::path::Path;
 
@@ -20,22 +21,24 @@ use std::path::Path;
 pub fn page(tools: &Tools, dist: &Path) -> Res {
     let Some(file) = program(dist)? else { return Err(format!("{} holds no program", dist.display())) };
     let wasm = fs::read(&file).map_err(|e| format!("can't read {}: {e}", file.display()))?;
+    let write =
+        |to: &Path, bytes: &[u8]| fs::write(to, bytes).map_err(|e| format!("can't write {}: {e}", to.display()));
     if setup::browser().is_none() || !paths::e2e().join("node_modules/playwright-core").is_dir() {
         println!(
             "build: no browser or no Playwright is here to record a first visit with: the program stays in one piece"
         );
-        return fs::write(&file, module::without_names(&wasm)?)
-            .map_err(|e| format!("can't write {}: {e}", file.display()));
+        return write(&file, &module::without_names(&wasm)?);
     }
+    let module = Module::read(&wasm)?;
     let mut used = record::first_visit(tools, dist, &file, &wasm)?;
+    // The memory of the marks is whole pages.
+    used.truncate(module.bodies.len());
     let n_used = used.iter().filter(|it| **it).count();
-    near::mark_near(&module::Module::read(&wasm)?, &mut used)?;
-    let halves = divide::divide(&wasm, &used)?;
-    let rest = file.with_file_name(rest_name(&file)?);
-    let write =
-        |to: &Path, bytes: &[u8]| fs::write(to, bytes).map_err(|e| format!("can't write {}: {e}", to.display()));
+    near::mark_near(&module, &mut used)?;
+    let halves = divide::divide(&module, &used)?;
+    let rest = rest_name(&file)?;
     write(&file, &halves.first)?;
-    write(&rest, &halves.rest)?;
+    write(&file.with_file_name(&rest), &halves.rest)?;
     write(&paths::target().join("first-visit.names"), halves.names.as_bytes())?;
     println!(
         "build: {n_used} of {} functions are used by a first visit, {} more are near; {} bytes come at first, {} when they are wanted",
@@ -44,7 +47,7 @@ pub fn page(tools: &Tools, dist: &Path) -> Res {
         halves.first.len(),
         halves.rest.len()
     );
-    name_in_page(dist, &rest_name(&file)?)
+    name_in_page(dist, &rest)
 }
 
 fn program(dist: &Path) -> Res<Option<std::path::PathBuf>> {

@@ -3,8 +3,8 @@
 use crate::cmd::Res;
 use std::collections::BTreeMap;
 use wasmparser::{
-    Data, DataKind, Element, ElementItems, ElementKind, Export, ExternalKind, FuncType, FunctionBody, Global, Import,
-    KnownCustom, MemoryType, Name, Operator, Parser, Payload, Table, TypeRef,
+    ConstExpr, Data, DataKind, Element, ElementItems, ElementKind, Export, ExternalKind, FuncType, FunctionBody,
+    Global, Import, KnownCustom, MemoryType, Name, Operator, Parser, Payload, Table, TypeRef,
 };
 
 #[derive(Default)]
@@ -32,6 +32,14 @@ pub struct Module<'a> {
 
 pub fn words(error: impl std::fmt::Display) -> String {
     format!("the program is not as the build expects it: {error}")
+}
+
+/// A place in the table or in memory, where it is written as a number.
+pub fn number(expression: &ConstExpr) -> Option<u32> {
+    match expression.get_operators_reader().into_iter().next() {
+        Some(Ok(Operator::I32Const { value })) => Some(value.cast_unsigned()),
+        _ => None,
+    }
 }
 
 fn all<'a, T: wasmparser::FromReader<'a>>(section: wasmparser::SectionLimited<'a, T>) -> Res<Vec<T>> {
@@ -125,13 +133,11 @@ impl<'a> Module<'a> {
             let ElementKind::Active { table_index: None | Some(0), offset_expr } = &element.kind else {
                 return Err(words("its table is not filled at the start"));
             };
-            let Some(Ok(Operator::I32Const { value })) = offset_expr.get_operators_reader().into_iter().next() else {
-                return Err(words("its table is filled from a place that is not a number"));
-            };
+            let start =
+                number(offset_expr).ok_or_else(|| words("its table is filled from a place that is not a number"))?;
             let ElementItems::Functions(functions) = &element.items else {
                 return Err(words("its table holds more than functions"));
             };
-            let start = u32::try_from(value).map_err(words)?;
             for (slot, function) in (start..).zip(functions.clone()) {
                 slots.entry(function.map_err(words)?).or_insert(slot);
             }

@@ -1,7 +1,7 @@
 //! What a first visit did not use but might: small functions that what it used calls, or holds pointers to, such as the
 //! closures of a view that is there, or the methods of a table in memory.
 
-use super::module::{Module, words};
+use super::module::{Module, number, words};
 use crate::cmd::Res;
 use std::collections::BTreeMap;
 use wasmparser::{DataKind, FunctionBody, Operator};
@@ -15,14 +15,14 @@ const METHODS: usize = 3;
 
 /// Marks them in `used`.
 pub fn mark_near(module: &Module, used: &mut [bool]) -> Res {
-    let memory = Memory::of(module)?;
+    let memory = Memory::of(module);
     let by_slot: BTreeMap<u32, u32> = module.slots()?.into_iter().map(|(function, slot)| (slot, function)).collect();
     let (mut near, mut called): (Vec<&u32>, Vec<u32>) = Default::default();
     for (body, _) in module.bodies.iter().zip(used.iter()).filter(|(_, used)| **used) {
         called.extend(Module::named_in(body)?);
-        for number in numbers_in(body)? {
-            near.extend(by_slot.get(&number));
-            let method = |at: usize| memory.word(number.checked_add(4 * at as u32)?);
+        for constant in constants_in(body)? {
+            near.extend(by_slot.get(&constant));
+            let method = |at: usize| memory.word(constant.checked_add(4 * at as u32)?);
             let slots = [0].into_iter().chain(3..3 + METHODS).filter_map(method);
             near.extend(slots.filter_map(|slot| by_slot.get(&slot)));
         }
@@ -38,7 +38,7 @@ pub fn mark_near(module: &Module, used: &mut [bool]) -> Res {
 }
 
 /// The constants of a body.
-fn numbers_in(body: &FunctionBody) -> Res<Vec<u32>> {
+fn constants_in(body: &FunctionBody) -> Res<Vec<u32>> {
     let mut numbers = Vec::new();
     let mut operators = body.get_operators_reader().map_err(words)?;
     while !operators.eof() {
@@ -53,15 +53,13 @@ fn numbers_in(body: &FunctionBody) -> Res<Vec<u32>> {
 struct Memory<'a>(Vec<(u32, &'a [u8])>);
 
 impl<'a> Memory<'a> {
-    fn of(module: &Module<'a>) -> Res<Self> {
+    fn of(module: &Module<'a>) -> Self {
         let mut pieces = Vec::new();
         for piece in &module.data {
             let DataKind::Active { offset_expr, .. } = &piece.kind else { continue };
-            if let Some(Ok(Operator::I32Const { value })) = offset_expr.get_operators_reader().into_iter().next() {
-                pieces.push((value.cast_unsigned(), piece.data));
-            }
+            pieces.extend(number(offset_expr).map(|start| (start, piece.data)));
         }
-        Ok(Self(pieces))
+        Self(pieces)
     }
 
     /// The aligned word at an address.

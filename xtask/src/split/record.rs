@@ -1,14 +1,14 @@
 //! Which functions a first visit uses: the page tells itself, in a browser.
 
 use super::mark::marked;
-use super::module::Module;
 use crate::cmd::{self, Res};
 use crate::setup::Tools;
 use crate::{paths, test};
 use std::fs;
 use std::path::Path;
 
-/// For each function that is not imported, whether a first visit used it (`tests/e2e/first-visit.mjs` is that visit).
+/// For each function that is not imported, whether a first visit used it (`tests/e2e/first-visit.mjs` is that visit); some
+/// that mean nothing follow.
 pub fn first_visit(tools: &Tools, dist: &Path, file: &Path, wasm: &[u8]) -> Res<Vec<bool>> {
     let folder = paths::target().join("first-visit");
     let _ = fs::remove_dir_all(&folder);
@@ -28,14 +28,11 @@ pub fn first_visit(tools: &Tools, dist: &Path, file: &Path, wasm: &[u8]) -> Res<
     // So the page asks for it like the one that will be there.
     super::name_in_page(&folder, "none_rest.wasm")?;
     let told = cmd::capture(test::node(tools, &folder)?.arg("first-visit.mjs"))?;
-    let mut used = recorded_by(&told)?;
-    // The memory of the marks is whole pages.
-    used.truncate(Module::read(wasm)?.bodies.len());
-    Ok(used)
+    recorded_by(&told)
 }
 
 /// The marks as the visit prints them: a line of `0` and `1`.
-pub fn recorded_by(told: &str) -> Res<Vec<bool>> {
+fn recorded_by(told: &str) -> Res<Vec<bool>> {
     let line = told.lines().rev().find(|line| !line.is_empty() && line.bytes().all(|it| matches!(it, b'0' | b'1')));
     let line = line.ok_or_else(|| format!("the first visit recorded nothing:\n{told}"))?;
     Ok(line.bytes().map(|it| it == b'1').collect())
