@@ -4,8 +4,10 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::fields::{Fields, difference};
+use super::fields::{Difference, Fields, difference};
 use super::managers::{Write, applying, settled, spec_changes, updated};
+use super::request::applied_key;
+use super::restore::placed;
 use super::server::decode;
 use super::server_side::{merged, pruned};
 use super::strategy::keep_uid;
@@ -13,21 +15,23 @@ use super::{
     Answer, ApiError, ApiServer, Effect, FieldLog, FieldWrite, LAST_APPLIED, Moment, apply_defaults, configuration,
     three_way,
 };
-use crate::api::{FieldSet, Kind, Managed, ManagedEntry, ManagerId, Name, Object, ObjectKey, Pod};
+use crate::api::{FieldSet, Kind, Managed, ManagedEntry, ManagerId, Name, Object, Pod};
 
 /// The manager under which kubectl applies by the server.
 const KUBECTL: &str = "kubectl";
 const ANNOTATIONS: &str = "f:metadata\u{1}f:annotations";
 
-/// What somebody applies, with its namespace.
-fn placed(value: &Value, namespace: &Name) -> Value {
-    let mut value = value.clone();
-    if let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut)
-        && !namespace.is_empty()
-    {
-        meta.insert("namespace".into(), namespace.as_str().into());
+/// The object that is applied: what is sent has a namespace, means the live object where it names a UID, and the newest
+/// version where it names none.
+fn addressed(sent: Value, live: &Object, value: &Value, namespace: &Name) -> Result<Object, ApiError> {
+    let mut object = decode(live.kind(), sent)?;
+    keep_uid(&object, live)?;
+    let meta = object.meta_mut();
+    meta.namespace = namespace.clone();
+    if value.pointer("/metadata/resourceVersion").is_none() {
+        meta.resource_version = 0;
     }
-    value
+    Ok(object)
 }
 
 impl ApiServer {
@@ -47,8 +51,7 @@ impl ApiServer {
 
     /// The object that `kubectl apply` sends, and whether it is there already.
     pub(super) fn applied(&self, kind: Kind, namespace: &Name, value: &Value) -> Result<(Object, bool), ApiError> {
-        let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-        let key = ObjectKey::new(kind, namespace.clone(), name);
+        let key = applied_key(kind, namespace, value);
         let new = configuration(value, namespace);
         let applied = format!("{new}\n");
         let Some(live) = self.objects.get(&key) else {
@@ -60,14 +63,8 @@ impl ApiServer {
         let last = live.meta().annotations.get(LAST_APPLIED);
         let last = last.and_then(|text| serde_json::from_str::<Value>(text).ok());
         let merged = three_way(last.as_ref(), &live.to_value(), &new);
-        let mut object = decode(kind, merged)?;
-        keep_uid(&object, live)?;
-        let meta = object.meta_mut();
-        meta.namespace = namespace.clone();
-        if value.pointer("/metadata/resourceVersion").is_none() {
-            meta.resource_version = 0;
-        }
-        meta.annotations.insert(LAST_APPLIED.into(), applied);
+        let mut object = addressed(merged, live, value, namespace)?;
+        object.meta_mut().annotations.insert(LAST_APPLIED.into(), applied);
         Ok((object, true))
     }
 
@@ -83,8 +80,7 @@ impl ApiServer {
     ) -> Result<Answer, ApiError> {
         let by = ManagerId { manager, operation: "Apply", subresource: "" };
         let write = Write { by, api_version: kind.api_version(), now: moment.wall };
-        let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-        let key = ObjectKey::new(kind, namespace.clone(), name);
+        let key = applied_key(kind, namespace, value);
         let applied = placed(value, namespace);
         let set = Fields::applied(kind, &applied).set();
         let Some(live) = self.objects.get(&key).cloned() else {
@@ -102,13 +98,8 @@ impl ApiServer {
         let change = difference(&Fields::of(kind, &before), &Fields::of(kind, &after));
         let own = if manager == KUBECTL { unchanged_since(&live, &before) } else { FieldSet::default() };
         let managed = settled(&theirs.managed, &change, write, force, &|path| own.has(path))?;
-        let mut object = decode(kind, after)?;
-        keep_uid(&object, &live)?;
+        let mut object = addressed(after, &live, value, namespace)?;
         let meta = object.meta_mut();
-        meta.namespace = namespace.clone();
-        if value.pointer("/metadata/resourceVersion").is_none() {
-            meta.resource_version = 0;
-        }
         if manager == KUBECTL && meta.annotations.contains_key(LAST_APPLIED) {
             meta.annotations.insert(LAST_APPLIED.into(), remembered(&applied));
         }
@@ -123,7 +114,7 @@ impl ApiServer {
 
     /// The managers of a new object. A pod's is looked at as it came, before admission added to it; `pod` is that.
     pub(super) fn managers_of_new(&mut self, object: &Object, pod: Option<&Pod>, write: Write) -> Managed {
-        let Some(pod) = pod else { return updated(None, object, write, &mut self.memo) };
+        let Some(pod) = pod else { return updated(None, object, None, write, &mut self.memo) };
         if let Some(known) = self.memo.made(pod, &write) {
             return known;
         }
@@ -131,23 +122,31 @@ impl ApiServer {
         given.meta_mut().managed = Managed::default();
         apply_defaults(&mut given);
         enable_service_links(&mut given);
-        let managed = updated(None, &given, write, &mut self.memo);
+        let managed = updated(None, &given, None, write, &mut self.memo);
         self.memo.keep_made(pod, &write, &managed);
         managed
     }
 
-    /// Notes which fields a write changes, where people may ask who changes them.
-    pub(super) fn note_fields(&mut self, old: &Object, new: &Object, by: ManagerId, moment: &Moment<'_>) {
+    /// Notes which fields a write changes, where people may ask who changes them, and tells how the two differ.
+    pub(super) fn note_fields(
+        &mut self,
+        old: &Object,
+        new: &Object,
+        by: ManagerId,
+        moment: &Moment<'_>,
+    ) -> Option<Difference> {
         let key = new.key();
         if !FieldLog::covers(key.kind) {
-            return;
+            return None;
         }
+        let (difference, told) = spec_changes(old, new);
         // What programs keep for themselves in annotations nobody fights over.
-        let told = spec_changes(old, new).into_iter().filter(|(path, ..)| !path.starts_with(ANNOTATIONS));
+        let told = told.into_iter().filter(|(path, ..)| !path.starts_with(ANNOTATIONS));
         for (path, from, to) in told {
             let (key, at, seq) = (key.clone(), moment.now, moment.cause);
             self.writes.note(FieldWrite { key, path, by, at, seq, from, to });
         }
+        Some(difference)
     }
 }
 

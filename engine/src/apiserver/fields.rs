@@ -209,9 +209,10 @@ impl<'a> Fields<'a> {
                 }
                 self.walk_map(&path, map);
             }
-            Value::Array(items) if !items.is_empty() && items_of(self.kind, field, items) != Items::Atomic => {
-                self.walk_list(field, path, items);
-            }
+            Value::Array(items) if !items.is_empty() => match items_of(self.kind, field, items) {
+                Items::Atomic => self.all.push((path, What::Leaf(value))),
+                told => self.walk_list(field, path, items, told),
+            },
             Value::Null if !self.is_whole => {}
             _ => self.all.push((path, What::Leaf(value))),
         }
@@ -223,15 +224,16 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn walk_list(&mut self, field: &str, path: String, items: &'a [Value]) {
-        let told = items_of(self.kind, field, items);
+    fn walk_list(&mut self, field: &str, path: String, items: &'a [Value], told: Items) {
         let is_always_there = field == "containers" && path.ends_with("f:spec\u{1}f:containers");
+        // Only items of this list can be the same.
+        let from = self.all.len();
         for item in items {
             let Some(step) = step_of(told, item) else { continue };
             // The addresses of pods differ, whose fields are otherwise the same.
             let step = if field == "podIPs" { POD_IP.into() } else { step };
             let path = join(&path, &step);
-            if self.all.iter().any(|(known, _)| *known == path) {
+            if self.all.iter().skip(from).any(|(known, _)| *known == path) {
                 continue;
             }
             let Value::Object(map) = item else {

@@ -59,8 +59,15 @@ fn changes(old: Option<&Object>, new: &Object) -> Difference {
     found
 }
 
-/// The managers after a write by `Update`; of an object that nobody ever wrote with managers they are not told.
-pub(super) fn updated(old: Option<&Object>, new: &Object, write: Write, memo: &mut Memo) -> Managed {
+/// The managers after a write by `Update`; of an object that nobody ever wrote with managers they are not told. How the
+/// two differ may have been looked at before.
+pub(super) fn updated(
+    old: Option<&Object>,
+    new: &Object,
+    seen: Option<Difference>,
+    write: Write,
+    memo: &mut Memo,
+) -> Managed {
     let known = old.map(|it| &it.meta().managed);
     if known.is_some_and(Managed::is_empty) {
         return Managed::default();
@@ -71,7 +78,7 @@ pub(super) fn updated(old: Option<&Object>, new: &Object, write: Write, memo: &m
     if let Some(found) = print.and_then(|print| memo.find(known, print, &write)) {
         return found;
     }
-    let change = print.and_then(|print| memo.change(print)).unwrap_or_else(|| {
+    let change = seen.map(Rc::new).or_else(|| print.and_then(|print| memo.change(print))).unwrap_or_else(|| {
         let change = Rc::new(changes(old, new));
         if let Some(print) = print {
             memo.keep_change(print, &change);
@@ -241,19 +248,20 @@ fn is_status(path: &str) -> bool {
     path.strip_prefix("f:status").is_some_and(|rest| rest.is_empty() || rest.starts_with(STEP))
 }
 
-/// The paths below which an object differs from another, with the new values: what a write did, for those who watch
-/// fields change hands.
-pub(super) fn spec_changes(old: &Object, new: &Object) -> Vec<(Name, Value, Value)> {
+/// How an object differs from another, and the paths of it outside `status`, with the values before and after: what a
+/// write did, for those who watch fields change hands.
+pub(super) fn spec_changes(old: &Object, new: &Object) -> (Difference, Vec<(Name, Value, Value)>) {
     let (kind, before, after) = (new.kind(), old.to_value(), new.to_value());
     let (before, after) = (Fields::of(kind, &before), Fields::of(kind, &after));
     let found = difference(&before, &after);
-    let told = found.taken.into_iter().chain(found.removed).filter(|it| !is_status(it));
-    told.filter_map(|path| {
-        let (from, to) = (before.value(&path), after.value(&path));
+    let told = found.taken.iter().chain(&found.removed).filter(|it| !is_status(it));
+    let told = told.filter_map(|path| {
+        let (from, to) = (before.value(path), after.value(path));
         (from.is_some() || to.is_some())
             .then(|| (path.clone(), from.cloned().unwrap_or_default(), to.cloned().unwrap_or_default()))
-    })
-    .collect()
+    });
+    let told = told.collect();
+    (found, told)
 }
 
 /// The fields of an object that somebody can own, with their values: `.spec.replicas`,
@@ -262,11 +270,5 @@ pub(super) fn spec_changes(old: &Object, new: &Object) -> Vec<(Name, Value, Valu
 pub fn owned_fields(object: &Value) -> Map<Name, Value> {
     let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
     let kind = Kind::find(text("apiVersion"), text("kind")).unwrap_or(Kind::ConfigMap);
-    let mut found = Map::default();
-    for (path, value) in Fields::of(kind, object).values() {
-        if !is_status(path) && !value.is_null() {
-            found.insert(path_text(path).into(), value.clone());
-        }
-    }
-    found
+    field_values(kind, object).into_iter().map(|(path, value)| (path_text(&path).into(), value.clone())).collect()
 }

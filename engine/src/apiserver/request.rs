@@ -90,8 +90,7 @@ impl Request {
             | Verb::Evict(key, _)
             | Verb::Finalize(key) => key.clone(),
             Verb::Apply(kind, namespace, value) | Verb::ServerSideApply(kind, namespace, value, _) => {
-                let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-                ObjectKey::new(*kind, namespace.clone(), name)
+                applied_key(*kind, namespace, value)
             }
         }
     }
@@ -136,4 +135,10 @@ pub enum Effect {
 impl Effect {
     pub const ALL: [Effect; 5] =
         [Effect::Created, Effect::Configured, Effect::Unchanged, Effect::Deleting, Effect::Deleted];
+}
+
+/// The object that somebody applies.
+pub(super) fn applied_key(kind: Kind, namespace: &Name, value: &Value) -> ObjectKey {
+    let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    ObjectKey::new(kind, namespace.clone(), name)
 }

@@ -30,14 +30,22 @@ impl ApiServer {
     }
 }
 
+/// What somebody applies, with its namespace.
+pub(super) fn placed(value: &Value, namespace: &Name) -> Value {
+    let mut value = value.clone();
+    if let Some(meta) = value.get_mut("metadata").and_then(Value::as_object_mut)
+        && !namespace.is_empty()
+    {
+        meta.insert("namespace".into(), namespace.as_str().into());
+    }
+    value
+}
+
 /// A manifest as `kubectl apply` remembers it: with its namespace, and without what an earlier apply remembered, which
 /// an object that was read from a cluster brings along (`GetModifiedConfiguration`).
 pub fn configuration(value: &Value, namespace: &Name) -> Value {
-    let mut new = value.clone();
+    let mut new = placed(value, namespace);
     if let Some(meta) = new.get_mut("metadata").and_then(Value::as_object_mut) {
-        if !namespace.is_empty() {
-            meta.insert("namespace".into(), namespace.as_str().into());
-        }
         let annotations = meta.entry("annotations").or_insert(Value::Null);
         match annotations {
             Value::Object(annotations) => drop(annotations.remove(LAST_APPLIED)),

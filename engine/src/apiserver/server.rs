@@ -253,8 +253,8 @@ impl ApiServer {
                 old.meta_mut().managed = known;
             }
             let write = Write { by, api_version: key.kind.api_version(), now: moment.wall };
-            self.note_fields(&old, &object, by, moment);
-            updated(Some(&old), &object, write, &mut self.memo)
+            let seen = self.note_fields(&old, &object, by, moment);
+            updated(Some(&old), &object, seen, write, &mut self.memo)
         };
         self.finish_write(object, moment)
     }
@@ -313,7 +313,7 @@ impl ApiServer {
         };
         let Some(mut new) = new else { return Ok(Answer { object: old, outcome: Effect::Unchanged }) };
         let write = Write { by, api_version: key.kind.api_version(), now: moment.wall };
-        let managed = updated(Some(&old), &new, write, &mut self.memo);
+        let managed = updated(Some(&old), &new, None, write, &mut self.memo);
         new.meta_mut().managed = managed;
         let object = self.write_at(key, ChangeKind::Modified, new, moment);
         Ok(Answer { object, outcome: Effect::Configured })
