@@ -94,6 +94,24 @@ fn behind_a_stalled_watch_the_world_stands_still_until_it_goes_on() {
 }
 
 #[test]
+fn who_does_not_listen_hears_the_same_from_a_checkpoint_on() {
+    for (off, on) in [("pause", "resume"), ("watch-stall", "watch-resume")] {
+        let mut simulation = web(3);
+        command(&mut simulation, &format!("controller {off} {MANAGER}"));
+        delete_one(&mut simulation);
+        // All others have heard of everything long ago, and of much more than is kept for nobody.
+        run_for(&mut simulation, 1_200_000);
+        let mut later = simulation.checkpoint();
+        for it in [&mut simulation, &mut later] {
+            command(it, &format!("controller {on} {MANAGER}"));
+            run_for(it, 20_000);
+            assert_eq!(n_ready(it), 3);
+        }
+        assert_eq!(simulation.trace().digest(), later.trace().digest(), "{on}");
+    }
+}
+
+#[test]
 fn a_broken_watch_is_answered_with_a_list() {
     let mut simulation = web(3);
     command(&mut simulation, &format!("controller watch-break {MANAGER}"));

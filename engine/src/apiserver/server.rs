@@ -463,6 +463,16 @@ impl ApiServer {
         self.log.push(change, heard);
     }
 
+    /// The first write that watchers may not have heard of yet.
+    pub fn unheard(&self, now: Time) -> u64 {
+        self.log.first_unheard(self.heard(now)).unwrap_or(self.version + 1)
+    }
+
+    /// Keeps the writes from a version on for watchers that do not listen now, until told otherwise.
+    pub fn hold(&mut self, from: Option<u64>) {
+        self.log.hold(from);
+    }
+
     /// Lets go of the writes that no watcher will ask for any more.
     pub fn forget_heard(&mut self, now: Time) {
         let heard = self.heard(now);

@@ -30,6 +30,8 @@ pub struct Change {
 #[derive(Clone, Debug, Default)]
 pub struct WatchLog {
     changes: VecDeque<Rc<Change>>,
+    /// From this version on somebody who does not listen now will ask.
+    held: Option<u64>,
 }
 
 impl WatchLog {
@@ -41,8 +43,9 @@ impl WatchLog {
     /// Adds a write. What was written before `heard` no watcher will ask for any more.
     pub fn push(&mut self, change: Change, heard: Time) {
         let is_over = |it: &Self| it.changes.len() >= Self::LIMIT;
-        let is_heard =
-            |it: &Self| it.changes.len() >= Self::HEARD && it.changes.front().is_some_and(|it| it.at < heard);
+        let is_heard = |it: &Self| {
+            it.changes.len() >= Self::HEARD && it.changes.front().is_some_and(|old| it.is_heard(old, heard))
+        };
         while is_over(self) || is_heard(self) {
             self.changes.pop_front();
         }
@@ -51,9 +54,23 @@ impl WatchLog {
 
     /// Lets go of what was written before `heard`, but for the newest write.
     pub fn forget(&mut self, heard: Time) {
-        let old = self.changes.iter().take_while(|it| it.at < heard).count();
+        let old = self.changes.iter().take_while(|old| self.is_heard(old, heard)).count();
         self.changes.drain(..old.min(self.changes.len().saturating_sub(1)));
         self.changes.shrink_to_fit();
+    }
+
+    fn is_heard(&self, change: &Change, heard: Time) -> bool {
+        change.at < heard && self.held.is_none_or(|from| change.version < from)
+    }
+
+    /// Keeps all from a version on, as far as it keeps anything.
+    pub fn hold(&mut self, from: Option<u64>) {
+        self.held = from;
+    }
+
+    /// The first write that not everybody has heard of, if there is one.
+    pub fn first_unheard(&self, heard: Time) -> Option<u64> {
+        self.changes.iter().find(|it| it.at >= heard).map(|it| it.version)
     }
 
     /// The write of a version; nothing where it is no longer kept.

@@ -168,22 +168,22 @@ impl History {
 
     /// Does what a person asked for. In the past that begins a branch.
     pub fn dispatch(&mut self, command: Command) -> Outcome {
+        self.act(|live| live.dispatch(command))
+    }
+
+    /// Lets something happen to the world, whose commands the branch gets; in the past, a new one.
+    fn act<T>(&mut self, deed: impl FnOnce(&mut Simulation) -> T) -> T {
         if self.is_past() {
             self.fork();
         }
         let n_before = self.live.journal().len();
-        let outcome = self.live.dispatch(command);
-        self.take_over(n_before);
-        outcome
-    }
-
-    /// The branch gets the commands that the world has carried out since.
-    fn take_over(&mut self, n_before: usize) {
+        let done = deed(&mut self.live);
         let Self { branches, current, live, .. } = self;
         if let Some(branch) = branches.iter_mut().find(|it| it.id == *current) {
             branch.steps.extend(live.journal().get(n_before..).unwrap_or_default().iter().cloned());
         }
         self.note();
+        done
     }
 
     /// Begins a branch at the cursor and makes it the current one.

@@ -20,13 +20,7 @@ impl Cluster for History {
     }
 
     fn ask(&mut self, request: Request) -> Result<Answer, ApiError> {
-        if self.is_past() {
-            self.fork();
-        }
-        let n_before = self.live.journal().len();
-        let answer = self.live.ask(request);
-        self.take_over(n_before);
-        answer
+        self.act(|live| live.ask(request))
     }
 
     fn try_out(&self, request: &Request) -> Result<Answer, ApiError> {

@@ -40,6 +40,8 @@ pub struct Ailing {
     /// Turns that go on once it does.
     put_off: Vec<(LoopIndex, Turn)>,
     pub is_stalled: bool,
+    /// While it hears nothing, the first write that it may not have heard of.
+    deaf_from: Option<u64>,
     pub(super) disturbed: Vec<Disturbed>,
     /// Its cache may lack events.
     pub(super) is_unsure: bool,
@@ -52,6 +54,7 @@ impl Ailing {
     pub(super) fn end(&mut self) {
         self.is_paused = false;
         self.is_stalled = false;
+        self.deaf_from = None;
         self.is_unsure = false;
         self.crash_after = None;
         self.put_off.clear();
@@ -103,6 +106,7 @@ impl Simulation {
                 self.take_up(process);
             }
             Switch::WatchStalled if !on => self.catch_up(process, seq),
+            Switch::Paused | Switch::WatchStalled => self.hold_on(process),
             _ => {}
         }
         done(format!("{program}: {word}"))
@@ -114,8 +118,8 @@ impl Simulation {
         self.processes[process].ails.edge = None;
         self.crash(process);
         if on {
-            let found = self.processes[process].loops.iter().copied();
-            let edge = found.into_iter().find(|at| &*self.loops[at.0 as usize].name == "ReplicaSet");
+            let mut loops = self.processes[process].loops.iter().copied();
+            let edge = loops.find(|at| &*self.loops[at.0 as usize].name == "ReplicaSet");
             if let Some(at) = edge {
                 self.loops[at.0 as usize].reconciler = AnyReconciler::new(EdgeTriggered::default());
             }
@@ -173,6 +177,7 @@ impl Simulation {
         }
         it.ails.is_stalled = true;
         let epoch = it.epoch;
+        self.hold_on(process);
         self.queue.after(RELIST_TAKES, Happening::Relist { process, epoch, cause: seq });
         done(format!("the watch of {program} is broken"))
     }
@@ -183,6 +188,10 @@ impl Simulation {
             return;
         }
         it.ails.is_stalled = false;
+        if !it.ails.is_deaf() {
+            it.ails.deaf_from = None;
+        }
+        self.hold();
         let cause =
             self.fault(cause, Note::plain("the watch answered **410 Gone**, its client lists all objects anew"));
         self.list(process, cause);
@@ -241,10 +250,7 @@ impl Simulation {
     /// not known is new, and what it has known has changed. Who counts events hears them as they come.
     pub(super) fn take_in(&mut self, process: usize, change: &Change) {
         let it = &mut self.processes[process];
-        let is_known = it.cache.get(&change.key).is_some();
-        let newest = it.version.max(change.version);
-        it.hear(change);
-        it.version = newest;
+        let is_known = it.hear(change);
         if !it.ails.is_unsure {
             self.tell(process, Some(change), Some(change));
             return;
@@ -260,12 +266,34 @@ impl Simulation {
         self.tell(process, cooked.as_ref(), Some(change));
     }
 
+    /// What a program does not hear now is kept until it does, whoever else has heard of it.
+    fn hold_on(&mut self, process: usize) {
+        let unheard = self.api.unheard(self.now());
+        let ails = &mut self.processes[process].ails;
+        ails.deaf_from = ails.deaf_from.or(Some(unheard));
+        self.hold();
+    }
+
+    pub(super) fn hold(&mut self) {
+        self.api.hold(self.processes.iter().filter_map(|it| it.ails.deaf_from).min());
+    }
+
     /// What was held up on its way to a program reaches it, in its order.
     fn catch_up(&mut self, process: usize, seq: Seq) {
-        if !self.processes[process].is_up || self.processes[process].ails.is_deaf() {
+        let it = &mut self.processes[process];
+        if it.ails.is_deaf() {
             return;
         }
-        for version in self.processes[process].version + 1..=self.api.version() {
+        let unheard = it.version + 1;
+        let from = it.ails.deaf_from.take().map_or(unheard, |from| from.max(unheard));
+        if it.is_up {
+            self.hear_from(process, from, seq);
+        }
+        self.hold();
+    }
+
+    fn hear_from(&mut self, process: usize, from: u64, seq: Seq) {
+        for version in from..=self.api.version() {
             let Some(change) = self.api.change(version).map(Rc::clone) else {
                 self.list(process, seq);
                 return;
@@ -280,11 +308,11 @@ impl Simulation {
 
     /// A turn of a program that stands still waits.
     pub(super) fn puts_off(&mut self, process: usize, at: LoopIndex, turn: Turn) -> bool {
-        let ails = &mut self.processes[process].ails;
-        if ails.is_paused {
-            ails.put_off.push((at, turn));
+        let is_paused = self.processes[process].ails.is_paused;
+        if is_paused {
+            self.processes[process].ails.put_off.push((at, turn));
         }
-        ails.is_paused
+        is_paused
     }
 
     /// What was put off goes on.

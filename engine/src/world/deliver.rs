@@ -8,6 +8,7 @@ use super::{ProcessKind, Simulation};
 use crate::api::{Kind, Object, ObjectKey};
 use crate::apiserver::{Change, ChangeKind};
 use crate::client::{Author, LoopIndex, What};
+use crate::controllers::horizontal_pod_autoscaler::NAME as AUTOSCALER;
 use crate::sim::{Millis, OnWrite, Seq, sort_by};
 
 /// The controller manager and the scheduler come first among the processes.
@@ -92,8 +93,13 @@ impl Simulation {
 
     /// Starts those loops of a process that are only there where they have something to look after.
     fn summon(&mut self, process: usize) {
-        let known = self.processes[process].loops.len();
-        for (name, workers, reconciler) in self.processes[process].kind.loops().into_iter().skip(known) {
+        let it = &self.processes[process];
+        let is_there = |at: &LoopIndex| self.loops[at.0 as usize].name.as_str() == AUTOSCALER;
+        if !it.is_manager() || it.loops.last().is_some_and(is_there) {
+            return;
+        }
+        let known = it.loops.len();
+        for (name, workers, reconciler) in it.kind.loops().into_iter().skip(known) {
             self.add_loop(process, (name, workers, reconciler));
         }
     }
@@ -225,6 +231,7 @@ impl Simulation {
             (fresh.turns, fresh.retries, fresh.last_active) = (old.turns, old.retries, old.last_active);
             *old = OnWrite::new(fresh);
         }
+        self.hold();
     }
 
     /// Starts a process that had crashed: it lists, and reconciles whatever it finds.

@@ -148,6 +148,11 @@ impl Invariants {
     }
 
     fn check_pod(&mut self, objects: &Objects, change: &Change, pod: &Pod, moment: &Moment) {
+        let was = change.old.as_ref().and_then(Object::as_pod);
+        // Neither more pods than before nor fewer available ones.
+        if change.kind != ChangeKind::Added && !was.is_some_and(|old| old.is_active() && old.is_ready()) {
+            return;
+        }
         let Some(deployment) = deployment_of(objects, pod) else { return };
         self.note_limits(deployment, moment.now, moment.hearsay);
         let Some(bounds) = self.bounds.get_mut(&deployment.metadata.uid) else { return };
@@ -163,7 +168,6 @@ impl Invariants {
         }
         let min_ready = deployment.spec.min_ready_seconds;
         let counts = |pod: &Pod| pod.is_active() && pod.is_available(min_ready, moment.wall);
-        let was = change.old.as_ref().and_then(Object::as_pod);
         if !was.is_some_and(|old| counts(old)) || (change.kind != ChangeKind::Deleted && counts(pod)) {
             return;
         }
@@ -196,7 +200,7 @@ struct Moment {
 }
 
 /// The Deployment that a pod is of, by the references of both.
-pub fn deployment_of<'a>(objects: &'a Objects, pod: &Pod) -> Option<&'a std::rc::Rc<Deployment>> {
+fn deployment_of<'a>(objects: &'a Objects, pod: &Pod) -> Option<&'a std::rc::Rc<Deployment>> {
     let above = |meta: &crate::api::ObjectMeta, kind: Kind| {
         let owner = meta.controller().filter(|owner| owner.kind == kind.name())?;
         let found = objects.get(&ObjectKey::new(kind, meta.namespace.clone(), owner.name.clone()))?;
@@ -211,12 +215,12 @@ fn sets_of<'a>(objects: &'a Objects, deployment: &Deployment) -> impl Iterator<I
 }
 
 /// The pods of a Deployment's ReplicaSets.
-pub fn pods_of<'a>(objects: &'a Objects, deployment: &Deployment) -> impl Iterator<Item = &'a Pod> {
+fn pods_of<'a>(objects: &'a Objects, deployment: &Deployment) -> impl Iterator<Item = &'a Pod> {
     let pods = sets_of(objects, deployment).flat_map(|set| objects.owned(set.meta().uid, Kind::Pod));
     pods.filter_map(Object::as_pod).map(|pod| &**pod)
 }
 
-fn tally(objects: &Objects, deployment: &Deployment, of: impl Fn(&crate::apiserver::Tally) -> i32) -> i32 {
+pub(super) fn tally(objects: &Objects, deployment: &Deployment, of: impl Fn(&crate::apiserver::Tally) -> i32) -> i32 {
     sets_of(objects, deployment).filter_map(|set| objects.tally(set.meta().uid)).map(of).sum()
 }
 
@@ -228,9 +232,12 @@ fn is_met(objects: &Objects, object: &Object) -> bool {
     match object {
         Object::Deployment(it) if it.spec.paused => true,
         Object::Deployment(it) => {
-            let sets = sets_of(objects, it).filter_map(Object::as_replica_set);
-            let used = sets.filter(|set| set.spec.wanted() > 0 || counts(set.metadata.uid).0 > 0).count();
-            let all = (tally(objects, it, |it| it.active), tally(objects, it, |it| it.ready));
+            let (mut used, mut all) = (0, (0, 0));
+            for set in sets_of(objects, it).filter_map(Object::as_replica_set) {
+                let n = counts(set.metadata.uid);
+                used += usize::from(set.spec.wanted() > 0 || n.0 > 0);
+                all = (all.0 + n.0, all.1 + n.1);
+            }
             it.status.observed_generation >= it.metadata.generation && used <= 1 && all == (want, want)
         }
         Object::ReplicaSet(_) | Object::StatefulSet(_) | Object::DaemonSet(_) => {
@@ -277,6 +284,10 @@ impl Simulation {
     /// Looks whether all is as it is wanted, after something that this depends on was written.
     pub(super) fn follow(&mut self, want: i32) {
         let objects = self.api.objects();
+        let is_wanting = |it: &Object| it.meta().controller().is_none() && !is_met(objects, it);
+        if self.invariants.course.unmet.as_ref().is_some_and(|(key, ..)| objects.get(key).is_some_and(is_wanting)) {
+            return;
+        }
         let unmet = super::wanting(objects).find(|it| !is_met(objects, it)).map(Object::key);
         let (now, seq, commands) = (self.queue.now(), self.trace.last_seq(), self.commands.len());
         let course = &mut self.invariants.course;

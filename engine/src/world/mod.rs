@@ -46,7 +46,7 @@ pub use gitops_deed::GitDeed;
 pub use goal::{Goal, Of};
 pub use iac_deed::{Iac, IacDeed};
 pub use instant::Instant;
-pub use invariants::{Bounds, Breach, Invariants, Standing, deployment_of, pods_of};
+pub use invariants::{Bounds, Breach, Invariants, Standing};
 pub use load::Readings;
 pub use process::{Cell, Loop, Process, ProcessKind};
 pub use record::*;

@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use super::Ailing;
 use crate::api::{Kind, Name, Object, ObjectKey};
-use crate::apiserver::{Change, Indexes, Objects};
+use crate::apiserver::{Change, ChangeKind, Indexes, Objects};
 use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TokenBucket, TurnPhase, WorkQueue};
 use crate::controllers::Scripts;
 use crate::controllers::daemonset::DaemonSetController;
@@ -148,17 +148,14 @@ impl Process {
         }
     }
 
-    /// Takes a change into the cache.
-    pub fn hear(&mut self, change: &Change) {
-        self.version = change.version;
-        match change.kind {
-            crate::apiserver::ChangeKind::Deleted => {
-                self.cache.remove(&change.key);
-            }
-            _ => {
-                self.cache.put(change.key.clone(), change.object.clone());
-            }
-        }
+    /// Takes a change, which may come late, into the cache. Whether the cache had the object.
+    pub fn hear(&mut self, change: &Change) -> bool {
+        self.version = self.version.max(change.version);
+        let old = match change.kind {
+            ChangeKind::Deleted => self.cache.remove(&change.key),
+            _ => self.cache.put(change.key.clone(), change.object.clone()),
+        };
+        old.is_some()
     }
 }
 

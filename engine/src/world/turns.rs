@@ -124,14 +124,15 @@ impl Simulation {
     ) -> Seq {
         let now = self.now();
         let last = self.loops[at.0 as usize].active.at(turn).map(|turn| turn.last);
-        let cause = match phase {
-            _ if is_background => last,
-            TurnPhase::Observe if self.git.at == Some(at) => self.git.fresh.take().or(last),
+        let found = match phase {
+            _ if is_background => None,
+            TurnPhase::Observe if self.git.at == Some(at) => self.git.fresh.take(),
             // What an autoscaler finds comes of the load, of which its clock knows nothing.
-            TurnPhase::Observe if key.kind == Kind::HorizontalPodAutoscaler => self.load_behind().or(last),
+            TurnPhase::Observe if key.kind == Kind::HorizontalPodAutoscaler => self.load_behind(),
             TurnPhase::Observe if key.kind == Kind::ConfigMap => self.draught_behind(at, last),
-            _ => self.fault_behind(last, &facts).or(last),
+            _ => self.fault_behind(last, &facts),
         };
+        let cause = found.or(last);
         let facts = Rc::new(facts);
         let what = What::Reached { by: at, key: key.clone(), phase, facts: Rc::clone(&facts) };
         let seq = self.record(cause, is_background, what);
@@ -168,9 +169,9 @@ impl Simulation {
 
     /// By its own clock a thermostat finds what a window or the weather did.
     fn draught_behind(&self, at: LoopIndex, last: Option<Seq>) -> Option<Seq> {
+        let draught = self.draught(self.loops[at.0 as usize].process)?;
         let is_clock = self.trace.get(last?).is_some_and(|event| matches!(event.what, What::Ticked(_)));
-        let draught = self.draught(self.loops[at.0 as usize].process);
-        draught.filter(|_| is_clock).or(last)
+        is_clock.then_some(draught)
     }
 
     /// Of the machines that are off or cut off, what made the newest so.
@@ -212,7 +213,8 @@ impl Simulation {
                         Flight { request, by: at, turn, slot, epoch, cause, outcome: None, sent, due, is_lost: false };
                     let happening = Happening::Arrive(self.flights.add(flight));
                     self.queue.at(due, happening);
-                    if self.processes[process].ails.is_last_request() {
+                    let may_crash = self.processes[process].ails.crash_after.is_some();
+                    if may_crash && self.processes[process].ails.is_last_request() {
                         let seq = self.fault(cause, Note::plain("its program **crashed** right after this request"));
                         match self.processes[process].kind {
                             ProcessKind::Script(_) => self.crash(process),

@@ -1,5 +1,6 @@
 //! How many pods are wanted and how many are ready, as the record's curve shows it.
 
+use super::invariants::tally;
 use super::{Lane, Record, Simulation, Stroke};
 use crate::api::{Job, Kind, Object, Uid};
 use crate::apiserver::{ChangeKind, Objects};
@@ -47,9 +48,7 @@ fn ready(objects: &Objects, object: &Object) -> i32 {
     let of = |uid| objects.tally(uid).map_or(0, |it| it.ready);
     let uid = object.meta().uid;
     match object {
-        Object::Deployment(_) => {
-            objects.controlled_by(uid).filter_map(Object::as_replica_set).map(|it| of(it.metadata.uid)).sum()
-        }
+        Object::Deployment(it) => tally(objects, it, |it| it.ready),
         Object::Pod(it) => i32::from(it.is_active() && it.is_ready()),
         _ => of(uid),
     }
