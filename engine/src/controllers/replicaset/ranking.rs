@@ -85,9 +85,10 @@ impl RankedPod {
 
     fn is_younger(&self, other: &Self, a: Option<Timestamp>, b: Option<Timestamp>, now_millis: i64) -> bool {
         let (Some(a), Some(b)) = (a, b) else { return a.is_none() };
-        let magnitude = |since: Timestamp| {
-            let nanos = i128::from(now_millis - since.millis()) * 1_000_000;
-            if nanos <= 0 { -1 } else { i64::from(nanos.ilog2()) }
+        // Go's durations end at 292 years too.
+        let magnitude = |since: Timestamp| match (now_millis - since.millis()).saturating_mul(1_000_000) {
+            nanos if nanos <= 0 => -1,
+            nanos => i64::from(nanos.ilog2()),
         };
         match magnitude(a) - magnitude(b) {
             0 => self.uid < other.uid,
@@ -108,23 +109,23 @@ fn sidecar_restarts(pod: &Pod) -> i32 {
     restarts.max().and_then(|most| most.try_into().ok()).unwrap_or(0)
 }
 
-/// Sorts by a relation that need not be a strict order, which the standard library's sorts may refuse.
-fn merge_sort<T: Clone>(items: &mut Vec<T>, before: &impl Fn(&T, &T) -> bool) {
+/// Sorts by a relation that need not be a strict order, which the standard library's sorts may refuse. What is sorted are
+/// numbers of pods, which are moved more often than pods should be.
+fn merge_sort(items: &mut [u32], spare: &mut [u32], before: &impl Fn(u32, u32) -> bool) {
     if items.len() < 2 {
         return;
     }
-    let mut right = items.split_off(items.len() / 2);
-    merge_sort(items, before);
-    merge_sort(&mut right, before);
-    let (left, mut merged) = (std::mem::take(items), Vec::new());
-    let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
-    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-        let source = if before(b, a) { &mut right } else { &mut left };
-        merged.extend(source.next());
+    let half = items.len() / 2;
+    merge_sort(&mut items[..half], &mut spare[..half], before);
+    merge_sort(&mut items[half..], &mut spare[half..], before);
+    spare.copy_from_slice(items);
+    let (mut left, mut right) = (0, half);
+    for item in items {
+        let takes_right = left == half || (right < spare.len() && before(spare[right], spare[left]));
+        let from = if takes_right { &mut right } else { &mut left };
+        *item = spare[*from];
+        *from += 1;
     }
-    merged.extend(left);
-    merged.extend(right);
-    *items = merged;
 }
 
 /// The pods that go, in the order in which they go. Crowding is counted once, before the first one goes.
@@ -136,10 +137,10 @@ pub fn pods_to_delete(active: &[Rc<Pod>], related: &[Rc<Pod>], count: usize, now
     for pod in related.iter().filter(|pod| pod.is_active()) {
         *on_node.or_default(&pod.spec.node_name) += 1;
     }
-    let mut ranked: Vec<(RankedPod, &Rc<Pod>)> = active
-        .iter()
-        .map(|pod| (RankedPod::of(pod, on_node.get(&pod.spec.node_name).copied().unwrap_or(0)), pod))
-        .collect();
-    merge_sort(&mut ranked, &|(a, _), (b, _)| a.goes_before(b, now_millis));
-    ranked.into_iter().take(count).map(|(_, pod)| Rc::clone(pod)).collect()
+    let neighbours = |pod: &Pod| on_node.get(&pod.spec.node_name).copied().unwrap_or(0);
+    let ranked: Vec<RankedPod> = active.iter().map(|pod| RankedPod::of(pod, neighbours(pod))).collect();
+    let mut order: Vec<u32> = (0..).take(active.len()).collect();
+    let before = |a: u32, b: u32| ranked[a as usize].goes_before(&ranked[b as usize], now_millis);
+    merge_sort(&mut order, &mut vec![0; active.len()], &before);
+    order.into_iter().take(count).map(|index| Rc::clone(&active[index as usize])).collect()
 }
