@@ -6,7 +6,7 @@ mod play;
 
 use std::rc::Rc;
 
-use loopscope_engine::api::{EndpointSlice, Kind, Object};
+use loopscope_engine::api::{EndpointSlice, Kind, Object, ObjectKey};
 use loopscope_engine::client::What;
 use loopscope_engine::world::{ClientLimit, Command, Scenario, Simulation};
 use play::*;
@@ -50,6 +50,40 @@ fn endpoints_follow_the_pods_of_a_service() {
     delete(&mut simulation, Kind::Service, "web");
     run_for(&mut simulation, 1_000);
     assert_eq!(slices(&simulation).len(), 0);
+}
+
+#[test]
+fn a_service_gets_an_address_and_ports_of_nodes_and_keeps_them() {
+    let typed = |kind: &str| SERVICE.replace("spec:\n", &format!("spec:\n  type: {kind}\n"));
+    let spec = |simulation: &Simulation, name: &str| {
+        let found = simulation.api().objects().get(&ObjectKey::new(Kind::Service, "default", name)).cloned();
+        let Some(Object::Service(service)) = found else { panic!("no service {name}") };
+        let port = service.spec.ports.first().and_then(|it| it.extra.get("nodePort")?.as_u64());
+        (service.spec.cluster_ip.clone(), port)
+    };
+    let mut simulation = world(scenario());
+    apply(&mut simulation, SERVICE);
+    let (address, port) = spec(&simulation, "web");
+    assert!(address.starts_with("10.") && port.is_none(), "{address}");
+    apply(&mut simulation, &typed("NodePort"));
+    let (same, port) = spec(&simulation, "web");
+    assert_eq!(same, address);
+    assert!(port.is_some_and(|it| (30_000..32_768).contains(&it)), "{port:?}");
+    apply(&mut simulation, &typed("NodePort").replace("targetPort: 8080", "targetPort: 8081"));
+    assert_eq!(spec(&simulation, "web"), (address.clone(), port), "a changed port keeps its number");
+    for n in 0..300 {
+        apply(&mut simulation, &typed("LoadBalancer").replace("name: web", &format!("name: other-{n}")));
+    }
+    let mut all: Vec<_> = (0..300).map(|n| spec(&simulation, &format!("other-{n}"))).collect();
+    all.push((address, port));
+    let n_ports = all.iter().map(|it| it.1).collect::<std::collections::BTreeSet<_>>().len();
+    let n_addresses = all.into_iter().map(|it| it.0).collect::<std::collections::BTreeSet<_>>().len();
+    assert_eq!((n_addresses, n_ports), (301, 301), "none is given twice");
+    let none = typed("ExternalName")
+        .replace("name: web", "name: far")
+        .replace("spec:\n", "spec:\n  externalName: example.org\n");
+    apply(&mut simulation, &none);
+    assert_eq!(spec(&simulation, "far"), (String::new(), None));
 }
 
 #[test]

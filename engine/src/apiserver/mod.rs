@@ -3,6 +3,7 @@
 //! Mirrors what a client of kube-apiserver v1.36 can see: resourceVersion, generation, conflicts, defaulting,
 //! validation, graceful deletion, the watch log. Requests are carried out one at a time, in order of arrival.
 
+mod addresses;
 mod admission;
 mod apply;
 mod autoscaler_defaults;

@@ -163,6 +163,7 @@ impl ApiServer {
         if let Object::Job(job) = &mut object {
             select_pods_of_job(Rc::make_mut(job));
         }
+        self.give_addresses(&mut object, None);
         first_status(&mut object);
         let object = self.write_at(key, ChangeKind::Added, object, moment);
         Ok(Answer { object, outcome: Effect::Created })
@@ -266,6 +267,7 @@ impl ApiServer {
         apply_defaults(&mut object);
         keep_status(&mut object, old);
         keep_system_fields(&mut object, old);
+        self.give_addresses(&mut object, Some(old));
         number_template(&mut object, Some(old));
         ApiError::invalid(key.kind, &key.name, validate_update(old, &object))?;
         self.admit_size(&object)?;

@@ -4,6 +4,8 @@
 
 use std::rc::Rc;
 
+use serde_json::{Value, json};
+
 use super::{MANAGER, RECORDER, Stage, Turn};
 use crate::api::{
     Condition, Kind, Lease, LeaseSpec, MicroTime, Name, Node, NodeSpec, NodeStatus, Object, ObjectKey, ObjectMeta,
@@ -146,6 +148,7 @@ pub fn register(name: &Name, hardware: &Hardware, can_run: bool, now: Timestamp)
         status.allocatable.insert(resource.into(), amount);
         status.capacity.insert(resource.into(), amount);
     }
+    status.extra.insert("nodeInfo".into(), node_info());
     let metadata = ObjectMeta { name: name.clone(), labels, ..ObjectMeta::default() };
     let mut spec = NodeSpec::default();
     if !can_run {
@@ -156,6 +159,22 @@ pub fn register(name: &Name, hardware: &Hardware, can_run: bool, now: Timestamp)
     let mut node = Node { metadata, spec, status, ..Node::default() };
     report(&mut node, can_run, now);
     node
+}
+
+/// What a machine says of itself; of what is not simulated, that it is not.
+fn node_info() -> Value {
+    json!({
+        "architecture": "amd64",
+        "bootID": "",
+        "containerRuntimeVersion": "simulated://1",
+        "kernelVersion": "simulated",
+        "kubeProxyVersion": "",
+        "kubeletVersion": "v1.36.2",
+        "machineID": "",
+        "operatingSystem": "linux",
+        "osImage": "simulated",
+        "systemUUID": "",
+    })
 }
 
 /// A lease that was renewed just now.
