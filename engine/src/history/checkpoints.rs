@@ -5,9 +5,9 @@ use crate::world::{Instant, Simulation};
 
 /// Trace events between two checkpoints of late: what replaying them costs is what showing an instant costs. As
 /// WebAssembly an event costs more than twice as much to replay, and a checkpoint takes three quarters of the memory.
-pub const SPACING: u64 = if IS_WASM { 1_000 } else { 1_800 };
+pub const SPACING: u64 = if IS_WASM { 1_200 } else { 1_800 };
 /// The same further back.
-pub const OLD_SPACING: u64 = if IS_WASM { 11_000 } else { 16_000 };
+pub const OLD_SPACING: u64 = if IS_WASM { 13_000 } else { 16_000 };
 const IS_WASM: bool = cfg!(target_family = "wasm");
 /// How far back checkpoints lie close, in virtual time.
 pub const RECENT: Millis = Millis(60_000);
