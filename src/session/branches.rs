@@ -232,14 +232,16 @@ impl Session {
     pub(super) fn tell_of_fork(self) {
         let Some(name) = self.past.forked.get_untracked() else { return };
         self.past.forked.put(None);
-        let old = self.past.branches.with_untracked(|all| {
-            all.iter().find(|it| it.is_current).and_then(|it| it.parted.as_ref()).map(|(name, _)| name.clone())
+        let old = self.with_core(|core| {
+            let history = &core.history;
+            let (parent, _) = history.branch(history.current())?.parent?;
+            history.branch(parent).map(|it| it.name.clone())
         });
         let words = [
             "Another future begins here, branch ",
             &name,
             ". What came after stays as branch ",
-            &old.unwrap_or_default(),
+            &old.flatten().unwrap_or_default(),
         ];
         self.toast(words.concat(), Tone::Notice);
     }

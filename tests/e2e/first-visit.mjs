@@ -39,7 +39,6 @@ async function heal({ page, lab }) {
   await lab.pause();
   await lab.converge();
   await lab.button('Delete a pod').click();
-  await lab.press('Next act', async () => true);
   await lab.button('Next act').click();
   await lab.converge();
   await lab.pods().last().click();
