@@ -122,16 +122,30 @@ impl Session {
     pub fn zoom(self, closer: bool) {
         let (from, to) = self.lanes.window.get_untracked();
         let now = self.transport.now_ms.get_untracked();
-        let middle = if (from..=to).contains(&now) { now } else { from.midpoint(to) };
+        self.zoom_around(if (from..=to).contains(&now) { now } else { from.midpoint(to) }, closer);
+    }
+
+    /// The same around an instant that is shown, in ms.
+    pub fn zoom_around(self, middle: u64, closer: bool) {
+        let (from, to) = self.lanes.window.get_untracked();
         let span = if closer { ((to - from) / STEP).max(LEAST_MS) } else { (to - from) * STEP };
         let all = whole(self.past.end_ms.get_untracked());
         // What rounding took away on the way in does not count.
         if span + STEP > all {
             return self.show_all();
         }
-        // What lies under the cursor stays where it is on the screen.
-        let before = u128::from(middle - from) * u128::from(span) / u128::from((to - from).max(1));
+        // What lies there stays where it is on the screen.
+        let before = u128::from(middle.saturating_sub(from)) * u128::from(span) / u128::from((to - from).max(1));
         let from = middle.saturating_sub(before as u64).min(all.saturating_sub(span));
+        self.zoom_to(from, from + span);
+    }
+
+    /// Shows what comes a part of the stretch later, or earlier.
+    pub fn shift_window(self, part: f64) {
+        let (from, to) = self.lanes.window.get_untracked();
+        let span = to - from;
+        let last = whole(self.past.end_ms.get_untracked()).saturating_sub(span);
+        let from = from.saturating_add_signed((span as f64 * part) as i64).min(last);
         self.zoom_to(from, from + span);
     }
 

@@ -162,6 +162,21 @@ labTest('zoom by keys, buttons and brush, and the way back', async ({ page, lab 
   assert.equal(await lab.clock(), now, 'the cursor stays');
   assert.match(await lane(page, 'You').innerText(), /the first at/);
 
+  // The wheel: around the pointer, along, and back.
+  await page.keyboard.press('0');
+  await page.mouse.move(x(at), plot.y + 8);
+  await page.mouse.wheel(0, -120);
+  const wheeled = await range(page);
+  assert.ok(Math.abs(wheeled[1] - wheeled[0] - (whole[1] - whole[0]) / 3) < 3, wheeled);
+  const share = ([from, to]) => (at - from) / (to - from);
+  assert.ok(Math.abs(share(wheeled) - share(whole)) < 0.02, `${wheeled}: what is under the pointer stays there`);
+  await page.mouse.wheel(plot.width / 4, 0);
+  const along = await range(page);
+  assert.ok(Math.abs(along[0] - wheeled[0] - (wheeled[1] - wheeled[0]) / 4) < 5, along);
+  await page.mouse.wheel(0, 120);
+  await page.mouse.wheel(0, 120);
+  assert.deepEqual(await range(page), whole);
+
   // Where the cursor leaves the stretch, that goes along.
   await page.keyboard.press('0');
   await page.keyboard.press('+');

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use loopscope_engine::view::TimelineLane;
 use wasm_bindgen::JsCast;
-use web_sys::{Event, HtmlCanvasElement, HtmlElement, HtmlInputElement, KeyboardEvent, PointerEvent};
+use web_sys::{Event, HtmlCanvasElement, HtmlElement, HtmlInputElement, KeyboardEvent, PointerEvent, WheelEvent};
 
 use crate::atoms::{clock, icon, yes};
 use crate::platform::{self, Watch};
@@ -22,6 +22,10 @@ use paint::Painter;
 
 /// A press that moves the pointer less than this is a click, in CSS pixels.
 const SLIP: f64 = 4.0;
+/// A line of a wheel that counts lines, what makes it zoom by one step, and how much more a pinch counts.
+const LINE: f64 = 16.0;
+const NOTCH: f64 = 100.0;
+const PINCH: f64 = 4.0;
 
 struct Parts {
     session: Session,
@@ -40,6 +44,8 @@ struct Parts {
     is_waiting: Cell<bool>,
     /// Where the pointer went down, in CSS pixels from the beginning of the plot, and whether it has moved since.
     drag: Cell<Option<(f64, bool)>>,
+    /// How far the wheel was turned since it last zoomed, in CSS pixels.
+    turned: Cell<f64>,
 }
 
 pub fn timeline() -> View {
@@ -59,6 +65,7 @@ pub fn timeline() -> View {
         is_asked: Cell::default(),
         is_waiting: Cell::default(),
         drag: Cell::default(),
+        turned: Cell::default(),
     });
     follow(&parts);
     let Parts { plot, top, low, probe, scrub, head, brush, .. } = *parts;
@@ -75,7 +82,7 @@ pub fn timeline() -> View {
     view! {
         <div
             class="tl" class:is-open={move || is_open.get()} on:pointerdown={on(Parts::down)} on:pointermove={on(Parts::moved)}
-            on:pointerup={on(Parts::up)} on:pointercancel={on(|parts, _| parts.let_go())}
+            on:pointerup={on(Parts::up)} on:pointercancel={on(|parts, _| parts.let_go())} on:wheel={on(Parts::wheel)}
         ><div class="tl-in">
             <div class="tl-top">
                 {tools(session)}
@@ -425,6 +432,30 @@ impl Parts {
         match has_moved {
             true => self.session.zoom_to(axis.at(from), axis.at(to)),
             false => self.want(axis.at(to)),
+        }
+    }
+
+    /// The wheel zooms around the pointer, and sideways it moves along. Where the page itself scrolls it needs Ctrl, which
+    /// a pinch brings along.
+    fn wheel(self: &Rc<Self>, event: &Event) {
+        let Some(wheel) = event.dyn_ref::<WheelEvent>() else { return };
+        if self.session.is_simple.get_untracked() || !(wheel.ctrl_key() || platform::is_page_fixed()) {
+            return;
+        }
+        let Some(place) = self.plot.get_untracked().map(|it| it.get_bounding_client_rect()) else { return };
+        event.prevent_default();
+        let pixels = if wheel.delta_mode() == WheelEvent::DOM_DELTA_PIXEL { 1.0 } else { LINE };
+        let (along, turn) = (wheel.delta_x() * pixels, wheel.delta_y() * pixels);
+        if along.abs() > turn.abs() {
+            return self.session.shift_window(along / place.width());
+        }
+        // A pinch comes in small pieces, a notch of a wheel in one.
+        let turned = self.turned.get() + if wheel.ctrl_key() { turn * PINCH } else { turn };
+        self.turned.set(turned);
+        if turned.abs() >= NOTCH {
+            self.turned.set(0.0);
+            let x = (f64::from(wheel.client_x()) - place.left()).clamp(0.0, place.width());
+            self.session.zoom_around(self.axis().at(x), turned < 0.0);
         }
     }
 
