@@ -301,6 +301,7 @@ impl Lane {
                 metrics: Some(&server),
                 room: None,
                 git: None,
+                infrastructure: None,
             };
             let stepped = self.reconciler.step(&context, key, turn.number, outcomes);
             events.extend(stepped.events);
