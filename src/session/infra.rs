@@ -86,11 +86,6 @@ impl Session {
         self.meddle(Command::Iac { deed });
     }
 
-    /// Plans, and asks.
-    pub fn terraform_apply(self, refresh_only: bool, who: &str) {
-        self.run_terraform(IacDeed::Apply { refresh_only, approved: false, who: who.into() });
-    }
-
     /// The editor's text becomes the configuration. Says whether it could be read.
     pub fn write_config(self) -> bool {
         let desk = self.infra;

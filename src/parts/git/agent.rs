@@ -3,6 +3,7 @@
 use loopscope_engine::gitops::{Health, Preset, SyncState};
 use loopscope_engine::view::{AppView, LastSync, product};
 use loopscope_engine::world::GitDeed;
+use web_sys::Event;
 
 use super::{git, settings};
 use crate::atoms::{icon, plural};
@@ -47,7 +48,7 @@ fn there() -> View {
     let name = move || preset.get().map(product);
     let is_argo = move || preset.get() == Some(Preset::ArgoCd);
     let statuses = move || app.with(|it| it.as_ref().map(|it| statuses(it, now.get())));
-    let ask = move |deed: GitDeed| move |_| session.git_do(deed.clone());
+    let ask = move |deed: GitDeed| move |_: Event| session.git_do(deed.clone());
     view! {
         <div class="sec-h"><h3>{name}</h3><span class="sub">{move || interval(preset.get())}</span></div>
         {statuses}

@@ -72,9 +72,7 @@ pub fn files() -> View {
         problems_id: "git-problems",
     };
     let is_new = State::new(false);
-    let is_known = git(|_| ());
     let can_remove = move || {
-        is_known.get();
         let path = desk.path.get();
         desk.view.with(|it| it.files.iter().any(|it| it.path == path))
     };

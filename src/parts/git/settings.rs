@@ -76,7 +76,12 @@ fn switch(name: &'static str, it: &'static Switch) -> View {
     let session = session();
     let get = it.get;
     let is_on = git(move |view| view.app.as_ref().is_some_and(|app| get(&app.settings)));
-    let change = move |_| session.set_agent(|settings| (it.set)(settings, !(it.get)(settings)));
+    let change = move |_| {
+        session.set_agent(|settings| {
+            let is_on = (it.get)(settings);
+            (it.set)(settings, !is_on);
+        });
+    };
     view! {
         <label class="check"><input type="checkbox" prop:checked={move || is_on.get()} on:change=change/><span>{name}" "<span class="sub">{it.words}</span></span></label>
     }

@@ -2,6 +2,7 @@
 
 use loopscope_engine::view::{PrintedLine, PrintedMark, RunView};
 use loopscope_engine::world::IacDeed;
+use web_sys::Event;
 
 use super::infra;
 use crate::atoms::{icon, yes};
@@ -13,7 +14,7 @@ const EVERY_MS: u64 = 600_000;
 pub fn terminal() -> View {
     let session = session();
     let asks = infra(|it| it.asks);
-    let run = move |deed: IacDeed| move |_| session.run_terraform(deed.clone());
+    let run = move |deed: IacDeed| move |_: Event| session.run_terraform(deed.clone());
     let apply = |refresh_only: bool, approved: bool, who: &str| IacDeed::Apply { refresh_only, approved, who: who.into() };
     let buttons = [
         ("plan", "Looks and compares; changes nothing", IacDeed::Plan { refresh_only: false }),
@@ -66,7 +67,7 @@ fn schedule() -> View {
 
 fn question() -> View {
     let session = session();
-    let answer = move |yes: bool| move |_| session.run_terraform(IacDeed::Answer { yes });
+    let answer = move |yes: bool| move |_: Event| session.run_terraform(IacDeed::Answer { yes });
     view! {
         <div class="desk-ask" role="group" aria-label="Answer">
             <span>"Only “yes” is accepted to approve."</span>

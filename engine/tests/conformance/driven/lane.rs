@@ -355,6 +355,6 @@ impl Lane {
 fn api(action: Action) -> Option<Request> {
     match action {
         Action::Api(request) => Some(request),
-        Action::Runtime(..) => None,
+        Action::Runtime(..) | Action::Provision(_) => None,
     }
 }
