@@ -79,7 +79,7 @@ impl Session {
     pub fn begin_git(self, text: String, settings: Settings) {
         let edits = vec![Edit { path: FIRST_FILE.into(), text: Some(text) }];
         let message = ["Add ", FIRST_FILE].concat();
-        self.git_do(GitDeed::Commit { author: AUTHOR.into(), message, edits });
+        self.dispatch(Command::Git { deed: GitDeed::Commit { author: AUTHOR.into(), message, edits } });
         self.git_do(GitDeed::Set { settings });
     }
 

@@ -8,7 +8,6 @@ mod settings;
 use loopscope_engine::api::{Kind, ObjectKey};
 use loopscope_engine::gitops::{Preset, Settings};
 use loopscope_engine::view::GitView;
-use loopscope_engine::world::Command;
 
 use crate::session::{Part, session};
 use crate::ui::{Derived, View, memo, view, when};
@@ -55,7 +54,7 @@ fn begin() -> View {
     let fight = move |_| {
         let settings = Settings { self_heal: true, ..Settings::of(Preset::ArgoCd) };
         session.begin_git(FIGHT.to_owned(), settings);
-        session.act(Command::Apply { manifest: SCALER.to_owned() });
+        session.apply_beside(SCALER);
         session.select(ObjectKey::new(Kind::Deployment, "default", "web"));
     };
     view! {

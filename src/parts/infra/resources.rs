@@ -66,7 +66,7 @@ fn resource(it: &ResourceRow) -> View {
     view! {
         <div class="synced-h"><b class="mono">{name}</b>{id}<span class="tag end">{icon(class, shape)}{words}</span></div>
         <table class="sides-of mono" aria-label=label>
-            <thead><tr><th scope="col">"Attribute"</th><th scope="col">"Configuration"</th><th scope="col">"State"</th><th scope="col">"Cloud"</th></tr></thead>
+            <thead><tr><th scope="col">"Attribute"</th><th scope="col">"Config"</th><th scope="col">"State"</th><th scope="col">"Cloud"</th></tr></thead>
             <tbody>{shown.map(attribute).collect::<View>()}</tbody>
         </table>
         {import}
