@@ -102,6 +102,8 @@ impl Session {
         if is_ok {
             desk.is_changed.put(false);
             self.toast("main.yaml written. Nothing has run.", Tone::Answer);
+        } else if let Some(first) = outcome.refusal().and_then(|why| why.lines().next()) {
+            self.toast(first, Tone::Error);
         }
         self.refresh();
         is_ok

@@ -40,6 +40,9 @@ const row = async (page, resource, attribute) => {
   return cells.allInnerTexts();
 };
 
+/** What the cloud calls the service of the configuration. */
+const service = async (page) => /cloud_service\.web: Creation complete after 2s \[id=(svc-\d)\]/.exec(await output(page))[1];
+
 async function byHand(page, id, value) {
   const details = pane(page).locator('details').filter({ hasText: `Change ${id} by hand` });
   if ((await details.getAttribute('open')) === null) await details.locator('summary').click();
@@ -69,7 +72,7 @@ labTest('plan, apply with approval, drift by hand, refresh-only, lock', async ({
   assert.match(await output(page), /cloud_service\.web: Creation complete after 2s \[id=svc-\d\][\s\S]*Apply complete! Resources: 2 added, 0 changed, 0 destroyed\.\n?$/);
   assert.deepEqual(await row(page, 'cloud_service.web', 'desired_count'), ['3', '3', '3']);
 
-  const id = /cloud_service\.web: Creation complete after 2s \[id=(svc-\d)\]/.exec(await output(page))[1];
+  const id = await service(page);
   await byHand(page, id, '7');
   await pane(page).getByText('drift: 1 attribute has changed since the state was written').waitFor();
   assert.deepEqual(await row(page, 'cloud_service.web', 'desired_count'), ['3', '3', '7 drift']);
@@ -99,7 +102,7 @@ labTest('an ignored change, an import, a quota that fails half-way, and a clock 
   await openInfra(page);
   await pane(page).getByRole('button', { name: /^Configured and applied/ }).click();
   await pass(lab, 6_000);
-  const id = /cloud_service\.web: Creation complete after 2s \[id=(svc-\d)\]/.exec(await output(page))[1];
+  const id = await service(page);
   await byHand(page, id, '9');
   const clock = pane(page).getByRole('group', { name: 'Scheduled run' });
   await clock.getByRole('button', { name: 'apply each 10 min' }).click();
@@ -116,6 +119,21 @@ labTest('an ignored change, an import, a quota that fails half-way, and a clock 
   await byHand(page, id, '8');
   await press(page, 'plan');
   assert.match(await answer(page), /No changes\. Your infrastructure matches the configuration\./);
+
+  await config.fill(`${await config.inputValue()}  cloud_service.api:\n    desired_count: 2\n    image: app:v1\n`);
+  await press(page, 'Write');
+  await pane(page).locator('summary').filter({ hasText: 'Make an object by hand' }).click();
+  await press(page, 'Create in the cloud');
+  await press(page, 'Import as cloud_service.api');
+  assert.match(await answer(page), /Import successful!/);
+  assert.deepEqual(await row(page, 'cloud_service.api', 'desired_count'), ['2', '2', '2']);
+  await pane(page).getByLabel('no more than').fill('2');
+  await press(page, 'Set quota');
+  await config.fill(`${await config.inputValue()}  cloud_service.more:\n    desired_count: 1\n    image: app:v1\n`);
+  await press(page, 'Write');
+  await press(page, 'apply -auto-approve');
+  await pass(lab, 5_000);
+  assert.match(await answer(page), /Error: creating cloud_service\.more: LimitExceeded: the quota of cloud_service is 2/);
 
   await config.fill('resources:\n  cloud_service.web: [\n');
   await pane(page).getByText(/^Line \d+, column \d+/).first().waitFor();
@@ -143,7 +161,7 @@ for (const width of [1440, 768, 320]) {
     await pane(page).getByRole('button', { name: /^Configured and applied/ }).click();
     await pass(lab, 6_000);
     await openInfra(page);
-    await byHand(page, 'svc-', '7').catch(() => {});
+    await byHand(page, await service(page), '7');
     await press(page, 'apply');
     await clean('drift, and a question');
     assert.equal(await lab.sidewaysOverflow(), 0);

@@ -308,9 +308,9 @@ fn t1_a_scheduled_run_is_a_loop() {
     assert_eq!(
         last,
         [
-            "read 1 objects in the cloud",
-            "plan: 0 to add, 1 to change, 0 to destroy",
-            "terraform apply -auto-approve"
+            "read **1** objects in the cloud",
+            "plan: **0 to add, 1 to change, 0 to destroy**",
+            "**terraform apply** -auto-approve"
         ]
     );
     let row = loopscope_engine::view::loop_rows(&world.0).into_iter().find(|it| it.name == "Scheduled run");
