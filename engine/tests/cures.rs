@@ -5,8 +5,8 @@ mod play;
 
 use loopscope_engine::api::{Kind, ObjectKey};
 use loopscope_engine::environment::{Load, Shape};
-use loopscope_engine::manifest;
 use loopscope_engine::gitops::{Edit, Preset, Settings, SyncState};
+use loopscope_engine::manifest;
 use loopscope_engine::view::{self, Cure, Fight};
 use loopscope_engine::world::{Command, GitDeed, Scenario, Simulation};
 use play::{apply, n_ready, object, run_for, scale, target, until, world};
@@ -207,7 +207,8 @@ fn an_autoscaler_that_is_in_git_too_is_not_cured_past_it() {
     // Another file says more on one line: it is written anew.
     let flow = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: nginx, image: \"nginx:1.27.3\"}]}}}\n";
     commit(&mut simulation, flow);
-    let Command::Git { deed: GitDeed::Commit { edits, .. } } = cure(&simulation, "Drop replicas from Git").command else {
+    let Command::Git { deed: GitDeed::Commit { edits, .. } } = cure(&simulation, "Drop replicas from Git").command
+    else {
         panic!("a commit")
     };
     let text = edits[0].text.clone().expect("a text");

@@ -74,18 +74,16 @@ fn read(plan: &Plan, turn: &mut Turn) -> Facts {
     turn.has_work = !plan.is_empty();
     turn.is_quiet = !turn.has_work && plan.drift.is_empty();
     let count = |which: &[Fate]| plan.count(which);
-    let (add, change, destroy) = (
-        count(&[Fate::Create, Fate::Replace]),
-        count(&[Fate::Update]),
-        count(&[Fate::Delete, Fate::Replace]),
-    );
+    let (add, change, destroy) =
+        (count(&[Fate::Create, Fate::Replace]), count(&[Fate::Update]), count(&[Fate::Delete, Fate::Replace]));
     let differs = match turn.has_work {
         true => note!("plan: **{} to add, {} to change, {} to destroy**", add, change, destroy),
         false => note!("**no changes**"),
     };
     let drift = note!("{} changed outside of Terraform", plan.drift.len());
     turn.differs = Some(Facts::from(differs).with(drift));
-    Facts::from(note!("read **{}** objects in the cloud", plan.read.len())).with(note!("and compared them with the state"))
+    Facts::from(note!("read **{}** objects in the cloud", plan.read.len()))
+        .with(note!("and compared them with the state"))
 }
 
 /// There is no plan: the state is locked, or the configuration cannot be read.

@@ -75,7 +75,8 @@ fn drop_from_git(simulation: &Simulation, key: &ObjectKey, settings: &Settings) 
     let seen = if settings.webhook { "seen at once" } else { "seen at the next poll" };
     Some(Cure {
         name: "Drop replicas from Git".into(),
-        price: ["A commit, ", seen, ". The size falls to its default, 1, once; then the autoscaler alone writes it."].concat(),
+        price: ["A commit, ", seen, ". The size falls to its default, 1, once; then the autoscaler alone writes it."]
+            .concat(),
         command: Command::Git {
             deed: GitDeed::Commit {
                 author: "you".into(),

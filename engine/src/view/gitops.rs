@@ -159,7 +159,8 @@ pub fn git(simulation: &Simulation) -> GitView {
     let settings = git.settings.clone().unwrap_or_else(|| Settings::of(Preset::ArgoCd));
     let now = head.map_or(Ok(Vec::new()), |it| against(it, &settings, simulation.api().objects()));
     let mistake = now.as_ref().err().cloned();
-    let mut rows: Vec<GitRow> = now.unwrap_or_default().into_iter().map(|it| now_row(it, &git.status.resources)).collect();
+    let mut rows: Vec<GitRow> =
+        now.unwrap_or_default().into_iter().map(|it| now_row(it, &git.status.resources)).collect();
     for it in &git.status.resources {
         if !rows.iter().any(|row| row.key == it.key) && mistake.is_some() {
             let found = Some((it.sync, it.health));

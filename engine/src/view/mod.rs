@@ -51,9 +51,7 @@ pub use cures::cures;
 pub use diff::{changes, dry_run, rebase};
 pub use effects::led_to;
 pub use frame::{announce, frame, frame_as, summary};
-pub use gitops::{
-    AppObject, AppView, CommitRow, GitFile, GitRow, GitView, LastSync, app, commits, git, product,
-};
+pub use gitops::{AppObject, AppView, CommitRow, GitFile, GitRow, GitView, LastSync, app, commits, git, product};
 pub use gone::gone;
 pub use infra::{
     AttributeRow, CloudScaler, InfraView, LockRow, PrintedLine, PrintedMark, ResourceRow, RunView, cloud_types, infra,

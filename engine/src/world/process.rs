@@ -41,7 +41,10 @@ pub enum ProcessKind {
     /// The agent that keeps the cluster as Git says.
     GitOps(Preset),
     /// What runs infrastructure as code by the clock.
-    Runner { every_ms: u64, applies: bool },
+    Runner {
+        every_ms: u64,
+        applies: bool,
+    },
 }
 
 impl ProcessKind {

@@ -9,7 +9,8 @@ use super::{Readings, Server, Simulation};
 use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::{ApiError, Reason, Request};
 use crate::client::{
-    Action, Arg, Author, Context, Facts, Infrastructure, LoopIndex, Metrics, Next, Note, Outcome, Step, Stepped, TurnPhase, What,
+    Action, Arg, Author, Context, Facts, Infrastructure, LoopIndex, Metrics, Next, Note, Outcome, Step, Stepped,
+    TurnPhase, What,
 };
 use crate::sim::{Millis, Seq};
 
@@ -69,7 +70,8 @@ impl Simulation {
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
         let metrics = Some(&readings as &dyn Metrics);
         let (cache, version) = (&process.cache, process.version);
-        let context = Context { cache, version, now, wall, wall_millis, expects, runtime, metrics, room, git, infrastructure };
+        let context =
+            Context { cache, version, now, wall, wall_millis, expects, runtime, metrics, room, git, infrastructure };
         let Some(turn) = it.active.at_mut(turn) else { return Step::Done(Next::AwaitChange).into() };
         let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
         let mut stepped = it.reconciler.step(&context, key, turn.number, outcomes);

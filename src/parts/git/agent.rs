@@ -141,7 +141,8 @@ fn next(it: &AppView, now: u64) -> String {
         return ["applies all of Git ", &poll].concat();
     }
     let heals = it.settings.automated && it.settings.self_heal;
-    let delay = ["after ", &plural(it.heals as usize, "attempt", "attempts"), " the next waits ", &seconds(it.heal_delay_ms)];
+    let delay =
+        ["after ", &plural(it.heals as usize, "attempt", "attempts"), " the next waits ", &seconds(it.heal_delay_ms)];
     match it.next_look.filter(|at| heals && it.sync == SyncState::OutOfSync && *at < it.next_poll) {
         Some(at) => ["heals ", &in_time(at.0), ", ", &delay.concat(), "; polls ", &poll].concat(),
         None if heals && it.heals > 0 => ["polls ", &poll, "; healing: ", &delay.concat()].concat(),

@@ -32,7 +32,9 @@ pub fn git_pane() -> View {
 }
 
 /// A part of what is shown, which tells only when it differs.
-fn git<T: PartialEq + Send + Sync + 'static>(read: impl Fn(&GitView) -> T + Copy + Send + Sync + 'static) -> Derived<T> {
+fn git<T: PartialEq + Send + Sync + 'static>(
+    read: impl Fn(&GitView) -> T + Copy + Send + Sync + 'static,
+) -> Derived<T> {
     let desk = session().git;
     memo(move || desk.view.with(read))
 }

@@ -16,7 +16,9 @@ pub fn history() -> View {
     let rows = git(|it| it.commits.clone());
     let can_roll_back = git(|it| it.app.as_ref().is_some_and(|it| it.settings.preset == Preset::ArgoCd));
     let count = move || plural(rows.with(Vec::len), "commit", "commits");
-    let key = |it: &CommitRow| [it.id.as_str(), if it.is_seen { " seen" } else { "" }, if it.is_deployed { " live" } else { "" }].concat();
+    let key = |it: &CommitRow| {
+        [it.id.as_str(), if it.is_seen { " seen" } else { "" }, if it.is_deployed { " live" } else { "" }].concat()
+    };
     view! {
         <section class="desk-part" aria-label="Commits">
             <div class="sec-h"><h3>"History"</h3><span class="sub">"main, "{count}</span></div>

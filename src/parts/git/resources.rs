@@ -62,7 +62,13 @@ fn row(it: &GitRow, prunes: bool) -> View {
 
 fn fields(it: &GitRow) -> View {
     let none = || view! { <span class="sub">"none"</span> };
-    let value = |text: &str| if text.is_empty() { none() } else { view! { <span>{text.to_owned()}</span> } };
+    let value = |text: &str| {
+        if text.is_empty() {
+            none()
+        } else {
+            view! { <span>{text.to_owned()}</span> }
+        }
+    };
     let line = |it: &loopscope_engine::gitops::Difference| {
         view! { <tr><th scope="row">{it.path.clone()}</th><td>{value(&it.git)}</td><td>{value(&it.live)}</td></tr> }
     };

@@ -38,15 +38,21 @@ fn state(it: &ResourceRow) -> (&'static str, &'static str, String) {
     let drift = it.attributes.iter().filter(|it| it.has_drifted && !it.is_ignored).count();
     let change = it.attributes.iter().filter(|it| it.is_to_change).count();
     match (it.is_wanted, it.is_known, it.is_there) {
-        (_, false, true) => ("i i14 s-unknown", "#pod-unknown", "not in the state: Terraform does not know it".to_owned()),
+        (_, false, true) => {
+            ("i i14 s-unknown", "#pod-unknown", "not in the state: Terraform does not know it".to_owned())
+        }
         (_, true, false) => ("i i14 s-bad", "#i-error", "gone from the cloud; the state still has it".to_owned()),
         (true, false, false) => ("i i14 s-creating", "#i-plus", "not made yet".to_owned()),
-        (false, true, true) => ("i i14 s-notready", "#i-warn", "not in the configuration: the next apply destroys it".to_owned()),
+        (false, true, true) => {
+            ("i i14 s-notready", "#i-warn", "not in the configuration: the next apply destroys it".to_owned())
+        }
         _ if drift > 0 => {
             let n = plural(drift, "attribute has", "attributes have");
             ("i i14 s-notready", "#i-warn", ["drift: ", &n, " changed since the state was written"].concat())
         }
-        _ if change > 0 => ("i i14 s-creating", "#i-warn", ["to change: ", &plural(change, "attribute", "attributes")].concat()),
+        _ if change > 0 => {
+            ("i i14 s-creating", "#i-warn", ["to change: ", &plural(change, "attribute", "attributes")].concat())
+        }
         _ => ("i i14 s-ready", "#i-check", "no difference".to_owned()),
     }
 }

@@ -15,7 +15,8 @@ pub fn terminal() -> View {
     let session = session();
     let asks = infra(|it| it.asks);
     let run = move |deed: IacDeed| move |_: Event| session.run_terraform(deed.clone());
-    let apply = |refresh_only: bool, approved: bool, who: &str| IacDeed::Apply { refresh_only, approved, who: who.into() };
+    let apply =
+        |refresh_only: bool, approved: bool, who: &str| IacDeed::Apply { refresh_only, approved, who: who.into() };
     let buttons = [
         ("plan", "Looks and compares; changes nothing", IacDeed::Plan { refresh_only: false }),
         ("apply", "Plans, and asks", apply(false, false, &you())),
