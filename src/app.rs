@@ -61,6 +61,8 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         Part::Inspect => "inspect",
         Part::Manifest => "manifest",
         Part::Console => "console",
+        Part::Git => "git",
+        Part::Infra => "infra",
         Part::Events => "events",
         Part::History => "history",
     };

@@ -5,9 +5,10 @@ mod play;
 
 use loopscope_engine::api::{Kind, ObjectKey};
 use loopscope_engine::environment::{Load, Shape};
+use loopscope_engine::gitops::{Edit, Preset, Settings, SyncState};
 use loopscope_engine::manifest;
 use loopscope_engine::view::{self, Cure, Fight};
-use loopscope_engine::world::{Command, Scenario, Simulation};
+use loopscope_engine::world::{Command, GitDeed, Scenario, Simulation};
 use play::{apply, n_ready, object, run_for, scale, target, until, world};
 
 const SAMPLE: &str = include_str!("../../src/parts/manifest/samples/autoscaled.yaml");
@@ -117,4 +118,99 @@ fn a_manifest_that_says_a_size_fights_the_autoscaler_until_it_says_none() {
     let before = size(&simulation);
     apply(&mut simulation, &without);
     assert_eq!(size(&simulation), before, "an apply leaves the size alone");
+}
+
+const IN_GIT: &str = include_str!("../../src/parts/git/fight.yaml");
+const BESIDE: &str = include_str!("../../src/parts/git/scaler.yaml");
+
+fn git(simulation: &mut Simulation, deed: GitDeed) {
+    let outcome = simulation.dispatch(Command::Git { deed });
+    assert!(outcome.is_ok(), "{outcome:?}");
+}
+
+fn commit(simulation: &mut Simulation, text: &str) {
+    let edits = vec![Edit { path: "web.yaml".into(), text: Some(text.into()) }];
+    git(simulation, GitDeed::Commit { author: "Ada".into(), message: "web".into(), edits });
+}
+
+/// Git says 2, an autoscaler at least 4, and both have had their turns.
+fn against_git(text: &str) -> Simulation {
+    let mut simulation = world(Scenario::empty(3));
+    commit(&mut simulation, text);
+    let settings = Settings { self_heal: true, ..Settings::of(Preset::ArgoCd) };
+    git(&mut simulation, GitDeed::Set { settings });
+    apply(&mut simulation, BESIDE);
+    run_for(&mut simulation, 100_000);
+    simulation
+}
+
+fn names(simulation: &Simulation) -> Vec<String> {
+    view::cures(simulation, &fight(simulation).expect("they fight")).into_iter().map(|it| it.name).collect()
+}
+
+#[test]
+fn git_fights_the_autoscaler_until_it_says_no_size() {
+    let mut simulation = against_git(IN_GIT);
+    let found = fight(&simulation).expect("they fight");
+    let writers: Vec<(&str, &str)> = found.writers.iter().map(|it| (it.manager.as_str(), it.value.as_str())).collect();
+    assert_eq!(writers, [("argocd-controller", "2"), (SCALER, "4")]);
+    assert!(found.pods_created >= 4 && found.pods_killed >= 4, "{found:?}");
+    assert_eq!(
+        names(&simulation),
+        [
+            "Drop replicas from Git",
+            "Ignore the difference",
+            "Ask the autoscaler for 2",
+            "Turn selfHeal off",
+            "Remove the autoscaler web"
+        ]
+    );
+    let it = cure(&simulation, "Drop replicas from Git");
+    // Git is read at the next poll, up to three minutes later.
+    let outcome = simulation.dispatch(it.command);
+    assert!(outcome.is_ok(), "{outcome:?}");
+    run_for(&mut simulation, 220_000);
+    let head = simulation.gitops().repository.head().expect("a commit").clone();
+    let text = head.file("web.yaml").expect("the file").to_string();
+    assert_eq!(text, IN_GIT.replace("  replicas: 2\n", ""), "the rest of the file is as it was");
+    let writes = fight(&simulation).map(|it| it.writes);
+    run_for(&mut simulation, 300_000);
+    assert_eq!((size(&simulation), fight(&simulation).map(|it| it.writes)), (4, writes), "flat");
+    assert_eq!(simulation.gitops().status.sync, SyncState::Synced);
+}
+
+#[test]
+fn each_of_the_other_cures_ends_the_fight_against_git() {
+    for (name, left) in [
+        ("Ignore the difference", 4),
+        ("Ask the autoscaler for 2", 2),
+        ("Turn selfHeal off", 4),
+        ("Remove the autoscaler web", 2),
+    ] {
+        let mut simulation = against_git(IN_GIT);
+        let it = cure(&simulation, name);
+        // An attempt at healing that had been put off may still be to come.
+        run_for(&mut simulation, 1_000);
+        let outcome = simulation.dispatch(it.command);
+        assert!(outcome.is_ok(), "{outcome:?}");
+        run_for(&mut simulation, 200_000);
+        let writes = fight(&simulation).map(|it| it.writes);
+        run_for(&mut simulation, 240_000);
+        assert_eq!((size(&simulation), fight(&simulation).map(|it| it.writes)), (left, writes), "{name}");
+    }
+}
+
+#[test]
+fn an_autoscaler_that_is_in_git_too_is_not_cured_past_it() {
+    let mut simulation = against_git(&[IN_GIT, BESIDE].join("---\n"));
+    assert_eq!(names(&simulation), ["Drop replicas from Git", "Ignore the difference", "Turn selfHeal off"]);
+    // Another file says more on one line: it is written anew.
+    let flow = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: nginx, image: \"nginx:1.27.3\"}]}}}\n";
+    commit(&mut simulation, flow);
+    let Command::Git { deed: GitDeed::Commit { edits, .. } } = cure(&simulation, "Drop replicas from Git").command
+    else {
+        panic!("a commit")
+    };
+    let text = edits[0].text.clone().expect("a text");
+    assert!(!text.contains("replicas") && manifest::read(&text).diagnostics.is_empty(), "{text}");
 }

@@ -11,8 +11,8 @@ const LAYERS: [(&str, &[&str]); 15] = [
     ("apiserver", &["api", "sim"]),
     ("gitops", &["api", "sim"]),
     ("iac", &["api", "manifest", "sim"]),
-    ("client", &["api", "sim", "apiserver", "gitops", "note"]),
-    ("controllers", &["api", "manifest", "sim", "apiserver", "gitops", "client", "note"]),
+    ("client", &["api", "sim", "apiserver", "gitops", "iac", "note"]),
+    ("controllers", &["api", "manifest", "sim", "apiserver", "gitops", "iac", "client", "note"]),
     ("environment", &["api", "sim", "client", "note"]),
     ("kubectl", &["api", "manifest", "sim", "apiserver"]),
     (

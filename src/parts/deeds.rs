@@ -51,7 +51,7 @@ const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
     Deed { name, keys, place: "map", is_first: true, run: None }
 }
 
-pub static DEEDS: [Deed; 64] = [
+pub static DEEDS: [Deed; 66] = [
     at_first("Play or pause", &[" ", "k"], |session, _| session.toggle()),
     at_first("Pause", &["Escape"], |session, _| session.pause()),
     at_first("Next event", &["ArrowRight", "."], |session, _| session.step_on(StepBy::Event)),
@@ -106,6 +106,8 @@ pub static DEEDS: [Deed; 64] = [
     anywhere("Go to the console, to type kubectl", &[":", "`"], |session, _| go(session, Part::Console, "prompt")),
     anywhere("Stop the command in the console", &[], |session, _| session.stop_line("you stopped it")),
     anywhere("Clear the console", &[], |session, _| session.clear_console()),
+    anywhere("Go to Git and its agent", &[], |session, _| go(session, Part::Git, "h-git")),
+    anywhere("Go to infrastructure as code", &[], |session, _| go(session, Part::Infra, "h-infra")),
     anywhere("Go to the inspector", &["i"], |session, _| go(session, Part::Inspect, "h-insp")),
     anywhere("Go to the events", &[], |session, _| go(session, Part::Events, "log")),
     anywhere("Go to the map", &[], |session, _| go(session, Part::Map, "map")),

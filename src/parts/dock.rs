@@ -1,5 +1,5 @@
 use super::rove::rove_tabs;
-use super::{console_pane, events_pane, history_pane, manifest_pane};
+use super::{console_pane, events_pane, git_pane, history_pane, infra_pane, manifest_pane};
 use crate::atoms::yes;
 use crate::session::{Part, session};
 use crate::ui::{State, View, view};
@@ -20,28 +20,31 @@ pub fn dock() -> View {
                 0 => "History".to_owned(),
                 n => ["History ", n.to_string().as_str()].concat(),
             },
-            Part::Console => "Console".to_owned(),
+            Part::Console | Part::Git => part.name().to_owned(),
+            Part::Infra => "Infrastructure".to_owned(),
             _ => ["Events ", session.transport.seq.get().to_string().as_str()].concat(),
         };
         view! {
             <button
                 class="btn btn-s btn-quiet" type="button" role="tab" aria-selected=selected
                 tabindex={move || if shown.get() == part { "0" } else { "-1" }}
-                on:click={move |_| session.focus.open(part)}
+                on:click={move |_| session.open(part)}
             >{label}</button>
         }
     };
     view! {
         <section class="dock" aria-label="Dock">
             <div class="dock-tabs" role="tablist" aria-label="Dock" on:keydown=rove_tabs>
-                {[Part::Manifest, Part::Console, Part::Events, Part::History].map(|part| tab(part, pane))}
+                {[Part::Manifest, Part::Console, Part::Git, Part::Infra, Part::Events, Part::History].map(|part| tab(part, pane))}
             </div>
-            <div class="dock-first" role="tablist" aria-label="Manifest or console" on:keydown=rove_tabs>
-                {[Part::Manifest, Part::Console].map(|part| tab(part, first))}
+            <div class="dock-first" role="tablist" aria-label="Dock, first pane" on:keydown=rove_tabs>
+                {[Part::Manifest, Part::Console, Part::Git, Part::Infra].map(|part| tab(part, first))}
             </div>
             <div class="dock-in">
                 {manifest_pane()}
                 {console_pane()}
+                {git_pane()}
+                {infra_pane()}
                 {events_pane()}
                 {history_pane()}
             </div>

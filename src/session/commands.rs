@@ -29,6 +29,11 @@ impl Session {
         outcome.map(|(outcome, _)| outcome)
     }
 
+    /// Applies a manifest that is not in the editor, without words about it.
+    pub fn apply_beside(self, manifest: &str) {
+        self.dispatch(Command::Apply { manifest: manifest.to_owned() });
+    }
+
     /// Dispatches a command whose answer is shown in a toast.
     pub fn act(self, command: Command) {
         let Some(outcome) = self.dispatch(command) else { return };

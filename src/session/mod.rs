@@ -6,6 +6,8 @@ mod commands;
 mod console;
 mod details;
 mod edit;
+mod git;
+mod infra;
 mod keep;
 mod lights;
 mod look;
@@ -22,6 +24,8 @@ mod why;
 
 pub use closer::Closer;
 pub use console::{BlockEntry, Hold, Typing};
+pub use git::GitDesk;
+pub use infra::{InfraDesk, you};
 pub use keep::kept_steps;
 pub use share::Export;
 pub use show::PAGE;
@@ -203,6 +207,8 @@ pub struct Session {
     pub toasts: State<Vec<Toast>>,
     pub announcement: State<String>,
     pub lanes: Lanes,
+    pub git: GitDesk,
+    pub infra: InfraDesk,
 }
 
 impl Session {
@@ -235,6 +241,8 @@ impl Session {
             toasts: State::new(Vec::new()),
             announcement: State::new(String::new()),
             lanes: Lanes::new(),
+            git: GitDesk::new(),
+            infra: InfraDesk::new(),
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
         session.transport.started.put(is_started);
@@ -297,6 +305,9 @@ impl Session {
             self.show_simple(false);
         }
         self.focus.open(part);
+        if matches!(part, Part::Git | Part::Infra) {
+            self.refresh();
+        }
     }
 
     /// Runs `body` on the core, unless the page is being taken down.

@@ -313,13 +313,24 @@ pub enum Part {
     Inspect,
     Manifest,
     Console,
+    Git,
+    Infra,
     Events,
     History,
 }
 
 impl Part {
-    pub const ALL: [Part; 7] =
-        [Part::Map, Part::Loops, Part::Inspect, Part::Manifest, Part::Console, Part::Events, Part::History];
+    pub const ALL: [Part; 9] = [
+        Part::Map,
+        Part::Loops,
+        Part::Inspect,
+        Part::Manifest,
+        Part::Console,
+        Part::Git,
+        Part::Infra,
+        Part::Events,
+        Part::History,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -328,6 +339,8 @@ impl Part {
             Part::Inspect => "Inspect",
             Part::Manifest => "Manifest",
             Part::Console => "Console",
+            Part::Git => "Git",
+            Part::Infra => "Infra",
             Part::Events => "Events",
             Part::History => "History",
         }
@@ -377,7 +390,7 @@ pub struct Focus {
     pub part: State<Part>,
     /// The pane of the dock that is open where only one fits.
     pub pane: State<Part>,
-    /// Where three fit: which of manifest and console is in the first.
+    /// Where three fit: which of manifest and console is in the first, or what takes the room of all.
     pub first: State<Part>,
 }
 
@@ -405,10 +418,10 @@ impl Focus {
     /// Brings a part to the front wherever it may be hidden.
     pub fn open(&self, part: Part) {
         self.part.put(part);
-        if matches!(part, Part::Manifest | Part::Console | Part::Events | Part::History) {
+        if !matches!(part, Part::Map | Part::Loops | Part::Inspect) {
             self.pane.put(part);
         }
-        if matches!(part, Part::Manifest | Part::Console) {
+        if matches!(part, Part::Manifest | Part::Console | Part::Git | Part::Infra) {
             self.first.put(part);
         }
     }

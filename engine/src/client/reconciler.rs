@@ -2,6 +2,7 @@ use super::{Expectations, Facts, Metrics, NodeRuntime, RuntimeCall, WorkQueue};
 use crate::api::{Object, ObjectKey, Timestamp};
 use crate::apiserver::{Answer, ApiError, Change, EventDraft, Objects, Request};
 use crate::gitops::Gitops;
+use crate::iac::Plan;
 use crate::sim::{Millis, Slots, Time};
 
 /// What a reconciler may look at: its cache, its clock, and for a kubelet the containers on its node.
@@ -23,6 +24,17 @@ pub struct Context<'a> {
     pub room: Option<i32>,
     /// The repository and what the agent remembers, for the one loop that reads Git.
     pub git: Option<&'a Gitops>,
+    /// Infrastructure as code, for the one loop that runs it.
+    pub infrastructure: Option<&'a dyn Infrastructure>,
+}
+
+/// What infrastructure as code tells of itself.
+pub trait Infrastructure {
+    /// What an apply would do now.
+    ///
+    /// # Errors
+    /// In the tool's words: the state is locked, or the configuration cannot be read.
+    fn plan(&self) -> Result<Plan, String>;
 }
 
 /// One thing a controller does to the world.
@@ -30,6 +42,8 @@ pub struct Context<'a> {
 pub enum Action {
     Api(Request),
     Runtime(ObjectKey, crate::api::Uid, RuntimeCall),
+    /// Runs the tool of infrastructure as code, which applies what it has planned or only prints it.
+    Provision(bool),
 }
 
 /// The answer to one action; calls of the container runtime always succeed.

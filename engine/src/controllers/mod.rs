@@ -17,6 +17,7 @@ pub mod pod_collector;
 mod pods;
 pub mod replicaset;
 pub mod resource_quota;
+pub mod scheduled_run;
 pub mod scheduler;
 mod script;
 pub mod statefulset;

@@ -283,6 +283,7 @@ impl Chrome<'_> {
         match program.map(|it| &it.kind) {
             Some(ProcessKind::ControllerManager) => "kube-controller-manager".into(),
             Some(ProcessKind::GitOps(preset)) => preset.program().into(),
+            Some(ProcessKind::Runner { .. }) => "terraform".into(),
             Some(ProcessKind::Scheduler) => "kube-scheduler".into(),
             Some(ProcessKind::Script(by)) => ["script of ", by].concat(),
             Some(ProcessKind::Thermostat) => "thermostat".into(),

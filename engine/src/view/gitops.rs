@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::api::ObjectKey;
-use crate::controllers::gitops::application;
-use crate::gitops::{Difference, Health, Preset, Resource, Settings, SyncState};
+use crate::controllers::gitops::{against, application};
+use crate::gitops::{Difference, Health, Preset, Resource, Settings, SyncState, heal_delay};
 use crate::sim::{Seq, Time};
 use crate::world::Simulation;
 
@@ -59,6 +59,8 @@ pub struct AppView {
     pub last_sync: Option<LastSync>,
     /// Attempts at healing since the last commit.
     pub heals: u32,
+    /// How long the next one waits after the sync before it.
+    pub heal_delay_ms: u64,
     /// When it next reads Git by itself, and when it next looks at all, which may be sooner.
     pub next_poll: Time,
     pub next_look: Option<Time>,
@@ -111,11 +113,79 @@ pub fn app(simulation: &Simulation) -> Option<AppView> {
             by_itself: it.by_itself,
         }),
         heals: status.heals,
+        heal_delay_ms: heal_delay(status.heals).0,
         next_poll: status.poll_at,
         next_look,
         objects: status.resources.iter().map(object).collect(),
         settings,
     })
+}
+
+/// A file as it is after the newest commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GitFile {
+    pub path: String,
+    pub text: String,
+}
+
+/// One object: what the agent last found of it, and the newest commit against the cluster at this instant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GitRow {
+    pub key: ObjectKey,
+    /// Nothing where the agent has not looked at it.
+    pub found: Option<(SyncState, Health)>,
+    /// It is there, and not in Git.
+    pub is_extra: bool,
+    /// It is in Git, and not there.
+    pub is_missing: bool,
+    pub fields: Vec<Difference>,
+}
+
+/// Everything about Git and its agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct GitView {
+    /// Newest first.
+    pub commits: Vec<CommitRow>,
+    pub files: Vec<GitFile>,
+    pub app: Option<AppView>,
+    pub rows: Vec<GitRow>,
+    /// The first file of the newest commit that cannot be read, and why.
+    pub mistake: Option<String>,
+}
+
+pub fn git(simulation: &Simulation) -> GitView {
+    let git = simulation.gitops();
+    let head = git.repository.head();
+    let settings = git.settings.clone().unwrap_or_else(|| Settings::of(Preset::ArgoCd));
+    let now = head.map_or(Ok(Vec::new()), |it| against(it, &settings, simulation.api().objects()));
+    let mistake = now.as_ref().err().cloned();
+    let mut rows: Vec<GitRow> =
+        now.unwrap_or_default().into_iter().map(|it| now_row(it, &git.status.resources)).collect();
+    for it in &git.status.resources {
+        if !rows.iter().any(|row| row.key == it.key) && mistake.is_some() {
+            let found = Some((it.sync, it.health));
+            rows.push(GitRow { found, is_missing: false, fields: Vec::new(), ..now_row(it.clone(), &[]) });
+        }
+    }
+    let files = head.iter().flat_map(|it| it.files.iter());
+    GitView {
+        commits: commits(simulation),
+        files: files.map(|it| GitFile { path: it.path.to_string(), text: it.text.to_string() }).collect(),
+        app: app(simulation),
+        rows,
+        mistake,
+    }
+}
+
+fn now_row(it: Resource, known: &[Resource]) -> GitRow {
+    let found = known.iter().find(|known| known.key == it.key).map(|it| (it.sync, it.health));
+    GitRow {
+        found,
+        is_extra: it.is_extra,
+        is_missing: it.health == Health::Missing && !it.is_extra,
+        key: it.key,
+        fields: it.differences,
+    }
 }
 
 /// What the product calls itself.

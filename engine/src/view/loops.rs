@@ -302,7 +302,7 @@ pub fn store(simulation: &Simulation) -> StoreView {
         ProcessKind::ControllerManager => 5,
         ProcessKind::Scheduler | ProcessKind::Kubelet(_) => 2,
         ProcessKind::Thermostat | ProcessKind::GitOps(_) => 1,
-        ProcessKind::Script(_) => 0,
+        ProcessKind::Script(_) | ProcessKind::Runner { .. } => 0,
     });
     let in_flight = simulation.requests_in_flight().filter(|(_, request)| !request.is_background).last();
     let in_flight = in_flight.map(|(by, request)| {

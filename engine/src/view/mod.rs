@@ -16,6 +16,7 @@ mod effects;
 mod frame;
 mod gitops;
 mod gone;
+mod infra;
 mod inspect;
 mod invariants;
 mod kin;
@@ -50,8 +51,11 @@ pub use cures::cures;
 pub use diff::{changes, dry_run, rebase};
 pub use effects::led_to;
 pub use frame::{announce, frame, frame_as, summary};
-pub use gitops::{AppObject, AppView, CommitRow, LastSync, app, commits, product};
+pub use gitops::{AppObject, AppView, CommitRow, GitFile, GitRow, GitView, LastSync, app, commits, git, product};
 pub use gone::gone;
+pub use infra::{
+    AttributeRow, CloudScaler, InfraView, LockRow, PrintedLine, PrintedMark, ResourceRow, RunView, cloud_types, infra,
+};
 pub use inspect::inspect;
 pub use invariants::{InvariantRow, InvariantState, InvariantsView, Property, invariants};
 pub use listing::{Column, Listing, compare, matches};

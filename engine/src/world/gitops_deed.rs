@@ -22,6 +22,8 @@ pub enum GitDeed {
     Revert { author: String, commit: String },
     /// Starts the agent, or sets it in another way.
     Set { settings: Settings },
+    /// Lets the agent read Git now, rather than when its interval is over.
+    Refresh,
     /// Asks for a sync to the newest commit.
     Sync { prune: bool },
     /// Asks for a sync to an earlier one.
@@ -46,6 +48,7 @@ impl GitDeed {
             }
             GitDeed::Revert { commit, .. } => note!("reverted commit **{}**", short(commit).to_owned()),
             GitDeed::Set { settings } => note!("set the GitOps agent: **{}**", settings.preset.word()),
+            GitDeed::Refresh => note!("asked for a refresh"),
             GitDeed::Sync { prune: true } => note!("asked for a sync with prune"),
             GitDeed::Sync { .. } => note!("asked for a sync"),
             GitDeed::Rollback { commit } => note!("asked for a rollback to **{}**", short(commit).to_owned()),
@@ -86,6 +89,12 @@ impl Simulation {
                 self.committed(made, seq)
             }
             GitDeed::Set { settings } => self.set_agent(settings, seq),
+            GitDeed::Refresh if self.git.data.settings.is_none() => bad("there is no agent"),
+            GitDeed::Refresh => {
+                self.git.data.status.poll_at = at;
+                self.wake_agent(Millis(0), seq);
+                done("refresh requested".into())
+            }
             GitDeed::Sync { prune } => {
                 let head = self.git.data.repository.head().map(|it| it.id.clone());
                 match head {

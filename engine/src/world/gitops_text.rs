@@ -31,6 +31,7 @@ pub(super) fn write_git(f: &mut Formatter<'_>, deed: &GitDeed) -> fmt::Result {
             write_author(f, author)
         }
         GitDeed::Set { settings } => write_settings(f, settings),
+        GitDeed::Refresh => f.write_str("gitops refresh"),
         GitDeed::Sync { prune } => f.write_str(if *prune { "gitops sync --prune" } else { "gitops sync" }),
         GitDeed::Rollback { commit } => write!(f, "gitops rollback {}", Quoted(commit)),
     }
@@ -73,6 +74,7 @@ pub(super) fn read_git(words: &[&str], flags: &mut Flags) -> Result<Option<GitDe
             let author = flags.take("author").unwrap_or_else(|| AUTHOR.into());
             GitDeed::Revert { author, commit: (*commit).into() }
         }
+        ["gitops", "refresh"] => GitDeed::Refresh,
         ["gitops", "sync"] => GitDeed::Sync { prune: flags.take("prune").is_some() },
         ["gitops", "rollback", commit] => GitDeed::Rollback { commit: (*commit).into() },
         ["gitops", preset] => {

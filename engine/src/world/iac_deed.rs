@@ -4,8 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::iac_schedule::Schedule;
 use super::simulation::{Happening, refused};
-use super::{Outcome, Simulation};
+use super::{Command, Outcome, Simulation};
 use crate::api::Timestamp;
 use crate::apiserver::{ApiError, Reason};
 use crate::client::{Note, What};
@@ -75,6 +76,12 @@ pub enum IacDeed {
         kind: String,
         most: u64,
     },
+    /// Lets a clock run the tool.
+    Schedule {
+        every_ms: u64,
+        applies: bool,
+    },
+    Unschedule,
 }
 
 /// An apply that waits for its answer, or is under way.
@@ -97,6 +104,9 @@ pub struct Iac {
     pub lock: Option<Lock>,
     /// What the tool has printed, the newest lines.
     pub output: Vec<String>,
+    pub schedule: Option<Schedule>,
+    /// The process of scheduled runs, once there was one.
+    pub(super) runner: Option<usize>,
     run: Option<Run>,
     n_locks: u64,
     is_clock_on: bool,
@@ -106,6 +116,27 @@ impl Iac {
     /// Whether an apply waits for somebody to say yes.
     pub fn asks(&self) -> bool {
         self.run.as_ref().is_some_and(|it| it.next.is_none())
+    }
+
+    /// Whether an apply changes the cloud.
+    pub fn is_applying(&self) -> bool {
+        self.run.as_ref().is_some_and(|it| it.next.is_some())
+    }
+
+    /// A command as it was typed, with what it answered.
+    pub(super) fn show(&mut self, typed: String, outcome: &Outcome) {
+        let why = outcome.refusal().map(|why| ["\n", why].concat());
+        let refused: Vec<String> = why.iter().flat_map(|why| why.split('\n')).map(str::to_owned).collect();
+        self.print(&[typed]);
+        self.print(&outcome.lines);
+        self.print(&refused);
+    }
+
+    pub(super) fn planned(&self, refresh_only: bool) -> Result<Plan, String> {
+        if let Some(lock) = &self.lock {
+            return Err(locked(lock));
+        }
+        Ok(plan(&read_config(&self.config)?, &self.state, &self.cloud, refresh_only))
     }
 
     fn print(&mut self, lines: &[String]) {
@@ -133,17 +164,31 @@ impl IacDeed {
             IacDeed::CloudAutoscale { id, want, .. } => {
                 note!("let the cloud's autoscaler want **{}** of {}", *want, id.clone())
             }
+            IacDeed::Schedule { applies: true, .. } => note!("let a clock run **terraform apply**"),
+            IacDeed::Schedule { .. } => note!("let a clock run **terraform plan**"),
+            IacDeed::Unschedule => note!("ended the **scheduled runs**"),
             IacDeed::CloudQuota { kind, most } => note!("set the quota of {} to **{}**", kind.clone(), *most),
         }
     }
 }
 
-fn bad(message: String) -> Outcome {
+pub(super) fn bad(message: String) -> Outcome {
     refused(&ApiError::new(Reason::BadRequest, message))
 }
 
-fn done(lines: Vec<String>) -> Outcome {
+pub(super) fn done(lines: Vec<String>) -> Outcome {
     Outcome { lines, problems: Vec::new() }
+}
+
+/// What the terminal shows of a command; nothing where it is not typed there.
+fn typed(deed: &IacDeed) -> Option<String> {
+    match deed {
+        IacDeed::Answer { yes } => Some(["\n  Enter a value: ", if *yes { "yes" } else { "no" }].concat()),
+        IacDeed::Plan { .. } | IacDeed::Apply { .. } | IacDeed::Import { .. } | IacDeed::ForceUnlock { .. } => {
+            Some(["$ ", &Command::Iac { deed: deed.clone() }.to_string()].concat())
+        }
+        _ => None,
+    }
 }
 
 /// `cloud_service.web: Modifying... [id=svc-1]` and what it says when it is done.
@@ -163,6 +208,7 @@ impl Simulation {
     }
 
     pub(super) fn do_iac(&mut self, deed: IacDeed, seq: Seq) -> Outcome {
+        let typed = typed(&deed);
         let outcome = match deed {
             IacDeed::Write { text } => match read_config(&text) {
                 Ok(_) => {
@@ -183,6 +229,8 @@ impl Simulation {
                 Err(why) => bad(why),
             },
             IacDeed::CloudAutoscale { id, min, max, want } => self.autoscale_in_cloud(id, [min, max, want], seq),
+            IacDeed::Schedule { every_ms, applies } => self.set_schedule(Some(Schedule { every_ms, applies }), seq),
+            IacDeed::Unschedule => self.set_schedule(None, seq),
             IacDeed::CloudQuota { kind, most } => match Type::find(&kind) {
                 Some(it) => {
                     self.iac.cloud.quotas.insert(it.name.into(), most);
@@ -191,26 +239,21 @@ impl Simulation {
                 None => bad(["there is no type \"", &kind, "\""].concat()),
             },
         };
-        self.iac.print(&outcome.lines);
+        if let Some(line) = typed {
+            self.iac.show(line, &outcome);
+        }
         outcome
     }
 
-    fn planned(&self, refresh_only: bool) -> Result<Plan, String> {
-        if let Some(lock) = &self.iac.lock {
-            return Err(locked(lock));
-        }
-        Ok(plan(&read_config(&self.iac.config)?, &self.iac.state, &self.iac.cloud, refresh_only))
-    }
-
-    fn plan_only(&mut self, refresh_only: bool) -> Outcome {
-        match self.planned(refresh_only) {
+    pub(super) fn plan_only(&mut self, refresh_only: bool) -> Outcome {
+        match self.iac.planned(refresh_only) {
             Ok(plan) => done(render(&plan)),
             Err(why) => bad(why),
         }
     }
 
-    fn begin_apply(&mut self, refresh_only: bool, approved: bool, who: &str, seq: Seq) -> Outcome {
-        let plan = match self.planned(refresh_only) {
+    pub(super) fn begin_apply(&mut self, refresh_only: bool, approved: bool, who: &str, seq: Seq) -> Outcome {
+        let plan = match self.iac.planned(refresh_only) {
             Ok(plan) => plan,
             Err(why) => return bad(why),
         };

@@ -3,8 +3,8 @@
 use std::fmt::{self, Formatter};
 
 use super::IacDeed;
-use super::command_reader::Flags;
-use super::command_text::Quoted;
+use super::command_reader::{Flags, span};
+use super::command_text::{Quoted, Span};
 
 const WHO: &str = "you";
 
@@ -37,6 +37,11 @@ pub(super) fn write_iac(f: &mut Formatter<'_>, deed: &IacDeed) -> fmt::Result {
         IacDeed::CloudAutoscale { id, min, max, want } => {
             write!(f, "cloud autoscale {} --min={min} --max={max} --want={want}", Quoted(id))
         }
+        IacDeed::Schedule { every_ms, applies } => {
+            let applies = if *applies { " --apply" } else { "" };
+            write!(f, "terraform schedule --every={}{applies}", Span(*every_ms))
+        }
+        IacDeed::Unschedule => f.write_str("terraform unschedule"),
         IacDeed::CloudQuota { kind, most } => write!(f, "cloud quota {} --most={most}", Quoted(kind)),
     }
 }
@@ -68,6 +73,11 @@ pub(super) fn read_iac(words: &[&str], flags: &mut Flags) -> Result<Option<IacDe
         ["terraform", "answer", answer @ ("yes" | "no")] => IacDeed::Answer { yes: *answer == "yes" },
         ["terraform", "import", address, id] => IacDeed::Import { address: text(address), id: text(id) },
         ["terraform", "force-unlock", id] => IacDeed::ForceUnlock { id: text(id) },
+        ["terraform", "schedule"] => IacDeed::Schedule {
+            every_ms: span(&flags.take("every").ok_or("--every is required")?)?,
+            applies: flags.take("apply").is_some(),
+        },
+        ["terraform", "unschedule"] => IacDeed::Unschedule,
         ["cloud", "create", kind, rest @ ..] => IacDeed::CloudCreate { kind: text(kind), attributes: pairs(rest)? },
         ["cloud", "set", id, rest @ ..] => IacDeed::CloudSet { id: text(id), attributes: pairs(rest)? },
         ["cloud", "delete", id] => IacDeed::CloudDelete { id: text(id) },

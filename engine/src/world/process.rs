@@ -20,12 +20,13 @@ use crate::controllers::orders::Orders;
 use crate::controllers::pod_collector::PodCollector;
 use crate::controllers::replicaset::ReplicaSetController;
 use crate::controllers::resource_quota::ResourceQuotaController;
+use crate::controllers::scheduled_run::{NAME as RUN, ScheduledRun};
 use crate::controllers::scheduler::Scheduler;
 use crate::controllers::statefulset::StatefulSetController;
 use crate::controllers::taint_eviction::TaintEviction;
 use crate::controllers::thermostat::{NAME as THERMOSTAT, Thermostat, room_key};
 use crate::gitops::Preset;
-use crate::sim::{Map, Seq, Time};
+use crate::sim::{Map, Millis, Seq, Time};
 
 /// A program that runs loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,11 @@ pub enum ProcessKind {
     Script(Name),
     /// The agent that keeps the cluster as Git says.
     GitOps(Preset),
+    /// What runs infrastructure as code by the clock.
+    Runner {
+        every_ms: u64,
+        applies: bool,
+    },
 }
 
 impl ProcessKind {
@@ -57,7 +63,7 @@ impl ProcessKind {
                     | Kind::StatefulSet
                     | Kind::PodDisruptionBudget
             ),
-            ProcessKind::Script(_) => false,
+            ProcessKind::Script(_) | ProcessKind::Runner { .. } => false,
             ProcessKind::Thermostat => object.kind() == Kind::ConfigMap && object.key() == room_key(),
             ProcessKind::Kubelet(node) => match object {
                 Object::Pod(pod) => pod.spec.node_name == *node,
@@ -101,6 +107,10 @@ impl ProcessKind {
                 vec![(format!("Script of {by}").into(), usize::MAX, AnyReconciler::new(Orders))]
             }
             ProcessKind::Thermostat => vec![(THERMOSTAT.into(), 1, AnyReconciler::new(Scripts(Thermostat::default())))],
+            ProcessKind::Runner { every_ms, applies } => {
+                let run = ScheduledRun { every: Millis(*every_ms), applies: *applies };
+                vec![(RUN.into(), 1, AnyReconciler::new(run))]
+            }
             ProcessKind::GitOps(preset) => vec![(AGENT.into(), 1, AnyReconciler::new(Agent(*preset)))],
             ProcessKind::Kubelet(node) => {
                 let name = format!("Kubelet {node}");

@@ -9,7 +9,8 @@ use super::{Readings, Server, Simulation};
 use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::{ApiError, Reason, Request};
 use crate::client::{
-    Action, Arg, Author, Context, Facts, LoopIndex, Metrics, Next, Note, Outcome, Step, Stepped, TurnPhase, What,
+    Action, Arg, Author, Context, Facts, Infrastructure, LoopIndex, Metrics, Next, Note, Outcome, Step, Stepped,
+    TurnPhase, What,
 };
 use crate::sim::{Millis, Seq};
 
@@ -62,13 +63,15 @@ impl Simulation {
         let (traffic, machines) = (&self.traffic, &self.machines);
         let readings = Readings { traffic, machines, now, epoch_ms, cut };
         let git = is_agent.then_some(&self.git.data);
+        let infrastructure = (self.scheduled_run() == Some(at)).then_some(&self.iac as &dyn Infrastructure);
         let it: &mut Loop = &mut self.loops[at.0 as usize];
         let process = &self.processes[it.process];
         let expects = process.expects;
         let runtime = process.machine.and_then(|slot| self.machines.at(slot)).map(|machine| &machine.runtime);
         let metrics = Some(&readings as &dyn Metrics);
         let (cache, version) = (&process.cache, process.version);
-        let context = Context { cache, version, now, wall, wall_millis, expects, runtime, metrics, room, git };
+        let context =
+            Context { cache, version, now, wall, wall_millis, expects, runtime, metrics, room, git, infrastructure };
         let Some(turn) = it.active.at_mut(turn) else { return Step::Done(Next::AwaitChange).into() };
         let outcomes: Vec<Outcome> = std::mem::take(&mut turn.outcomes).into_iter().flatten().collect();
         let mut stepped = it.reconciler.step(&context, key, turn.number, outcomes);
@@ -201,7 +204,7 @@ impl Simulation {
         if let Some(turn) = self.loops[at.0 as usize].active.at_mut(turn) {
             turn.awaiting = n_requests;
             turn.outcomes =
-                actions.iter().map(|action| matches!(action, Action::Runtime(..)).then_some(Ok(None))).collect();
+                actions.iter().map(|action| (!matches!(action, Action::Api(_))).then_some(Ok(None))).collect();
         }
         for (slot, action) in actions.into_iter().enumerate() {
             match action {
@@ -223,6 +226,7 @@ impl Simulation {
                         return;
                     }
                 }
+                Action::Provision(applies) => self.run_by_schedule(applies, cause),
                 Action::Runtime(pod, uid, call) => {
                     self.settle();
                     let now = self.queue.now();

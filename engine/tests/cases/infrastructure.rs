@@ -280,3 +280,57 @@ fn a_configuration_with_mistakes_is_refused_in_the_tools_words() {
     }
     assert!(world.tell("terraform plan").ends_with("Plan: 1 to add, 0 to change, 0 to destroy."), "as it was");
 }
+
+/// What would make a loop of it: a clock. Its turns are in the trace like those of any other loop, and drift is undone
+/// at its next run; a state that is locked is left alone.
+#[test]
+fn t1_a_scheduled_run_is_a_loop() {
+    let mut world = World::applied(WEB);
+    assert!(world.refused("terraform schedule --every=1s").contains("at least 10 s"));
+    world.tell("terraform schedule --every=10m --apply");
+    world.run(30);
+    world.tell("cloud set svc-1 desired_count=7");
+    world.run(540);
+    assert_eq!(world.count("svc-1"), 7, "not before its time");
+    world.run(60);
+    assert_eq!(world.count("svc-1"), 3);
+    let at = world.0.scheduled_run().expect("a loop");
+    let phases: Vec<String> = world
+        .0
+        .trace()
+        .events()
+        .filter_map(|it| match &it.what {
+            What::Reached { by, facts, .. } if *by == at => Some(facts.text.to_string()),
+            _ => None,
+        })
+        .collect();
+    let last: Vec<&str> = phases.iter().rev().take(3).rev().map(String::as_str).collect();
+    assert_eq!(
+        last,
+        [
+            "read **1** objects in the cloud",
+            "plan: **0 to add, 1 to change, 0 to destroy**",
+            "**terraform apply** -auto-approve"
+        ]
+    );
+    let row = loopscope_engine::view::loop_rows(&world.0).into_iter().find(|it| it.name == "Scheduled run");
+    assert!(row.is_some(), "it has a row");
+    let done = world.0.trace().events().filter(|it| matches!(it.what, What::Outside { .. })).last().expect("a change");
+    let why = loopscope_engine::view::why(&world.0, done.seq.0);
+    assert!(why.len() >= 4, "{why:?}");
+    world.tell("cloud set svc-1 desired_count=7");
+    world.tell("terraform apply");
+    world.run(600);
+    assert_eq!(world.count("svc-1"), 7, "the state is locked");
+    world.tell("terraform answer no");
+    world.tell("terraform unschedule");
+    world.run(3_600);
+    assert_eq!((world.count("svc-1"), world.0.scheduled_run()), (7, None));
+    world.tell("terraform schedule --every=1m");
+    world.run(90);
+    assert_eq!(world.count("svc-1"), 7, "a plan changes nothing");
+    assert!(world.0.iac().output.iter().any(|it| it == "$ terraform plan"));
+    world.tell("terraform schedule --every=1m --apply");
+    world.run(90);
+    assert_eq!(world.count("svc-1"), 3);
+}

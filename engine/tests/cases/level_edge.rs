@@ -99,6 +99,7 @@ fn l3_an_expectation_that_is_never_met_is_given_up_after_five_minutes() {
         metrics: None,
         room: None,
         git: None,
+        infrastructure: None,
     };
     let mut expectations = Expectations::default();
     expectations.expect_creations(&key, 1, Time(1_000));

@@ -192,6 +192,7 @@ fn git() -> impl Strategy<Value = GitDeed> {
                 }
             }
         ),
+        Just(GitDeed::Refresh),
         any::<bool>().prop_map(|prune| GitDeed::Sync { prune }),
         text().prop_map(|commit| GitDeed::Rollback { commit }),
     ]
@@ -213,6 +214,8 @@ fn iac() -> impl Strategy<Value = IacDeed> {
         (text(), pairs()).prop_map(|(kind, attributes)| IacDeed::CloudCreate { kind, attributes }),
         (text(), pairs()).prop_map(|(id, attributes)| IacDeed::CloudSet { id, attributes }),
         text().prop_map(|id| IacDeed::CloudDelete { id }),
+        (0..LONGEST_MS, any::<bool>()).prop_map(|(every_ms, applies)| IacDeed::Schedule { every_ms, applies }),
+        Just(IacDeed::Unschedule),
         (text(), any::<[i64; 3]>()).prop_map(|(id, [min, max, want])| IacDeed::CloudAutoscale { id, min, max, want }),
         (text(), any::<u64>()).prop_map(|(kind, most)| IacDeed::CloudQuota { kind, most }),
     ]

@@ -14,7 +14,7 @@ use decide::{Decision, decide};
 use crate::api::{Kind, Name, ObjectKey};
 use crate::apiserver::{Change, Objects};
 use crate::client::{Context, Facts, Next, Note, Outcome, Reconciler, Step, Stepped, Wakeup};
-use crate::gitops::{Commit, Gitops, Health, Operation, Preset, Settings, Status, SyncState, short};
+use crate::gitops::{Commit, Gitops, Health, Operation, Preset, Resource, Settings, Status, SyncState, short};
 use crate::note;
 use crate::sim::{Millis, Time};
 
@@ -134,6 +134,14 @@ fn observe(context: &Context<'_>, git: &Gitops, settings: &Settings, turn: &mut 
 
 fn targets_of(commit: &Commit, preset: Preset) -> Vec<Target> {
     targets(commit, preset).unwrap_or_default()
+}
+
+/// A commit against what is there, as the agent would find it if it looked now.
+///
+/// # Errors
+/// The file that cannot be read, and why.
+pub fn against(commit: &Commit, settings: &Settings, objects: &Objects) -> Result<Vec<Resource>, String> {
+    targets(commit, settings.preset).map(|targets| compare(settings, &targets, objects))
 }
 
 fn report(stepped: Stepped, status: Status) -> Stepped {

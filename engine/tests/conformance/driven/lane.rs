@@ -301,6 +301,7 @@ impl Lane {
                 metrics: Some(&server),
                 room: None,
                 git: None,
+                infrastructure: None,
             };
             let stepped = self.reconciler.step(&context, key, turn.number, outcomes);
             events.extend(stepped.events);
@@ -354,6 +355,6 @@ impl Lane {
 fn api(action: Action) -> Option<Request> {
     match action {
         Action::Api(request) => Some(request),
-        Action::Runtime(..) => None,
+        Action::Runtime(..) | Action::Provision(_) => None,
     }
 }

@@ -286,6 +286,7 @@ fn creations(count: i32, limit: usize) -> (usize, usize, bool) {
             metrics: None,
             room: None,
             git: None,
+            infrastructure: None,
         };
         let step = controller.step(&context, &key, &mut turn, std::mem::take(&mut outcomes)).step;
         match step {
