@@ -3,11 +3,12 @@ use crate::ui::{View, view};
 
 /// On a narrow screen: which part is shown.
 pub fn jump() -> View {
-    let focus = session().focus;
+    let session = session();
+    let focus = session.focus;
     let tab = move |part: Part| {
         let current = move || (focus.part.get() == part).then_some("true");
         view! {
-            <button type="button" aria-current=current on:click={move |_| focus.open(part)}>{part.name()}</button>
+            <button type="button" aria-current=current on:click={move |_| session.open(part)}>{part.name()}</button>
         }
     };
     view! {

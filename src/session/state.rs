@@ -3,7 +3,7 @@ use loopscope_engine::history::BranchId;
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
     Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, ObjectDiff,
-    Phrase, Picture, PodRow, SimpleView, StoreView, Summary,
+    OrdersView, Phrase, Picture, PodRow, RoomView, SimpleView, StoreView, Summary,
 };
 use loopscope_engine::world::Sample as Step;
 
@@ -167,6 +167,8 @@ pub struct Past {
     pub other: State<Option<Other>>,
     /// What was done before the page was reloaded: `12 steps, up to 02:15.000`.
     pub offer: State<Option<String>>,
+    /// What was open before this scenario was begun: its name.
+    pub before: State<Option<String>>,
     /// A branch that has just begun because of an act in the past.
     pub(super) forked: State<Option<String>>,
 }
@@ -182,6 +184,7 @@ impl Past {
             beside: State::new(None),
             other: State::new(None),
             offer: State::new(None),
+            before: State::new(None),
             forked: State::new(None),
         }
     }
@@ -245,6 +248,10 @@ pub struct Board {
     /// The loop of the simple view, while that is shown, and which of its phases shine.
     pub simple: State<SimpleView>,
     pub code_lit: State<[bool; 3]>,
+    /// The room of a thermostat, where there is one.
+    pub room: State<Option<RoomView>>,
+    /// Scripts that people ran, and the wish beside them, while they are looked at.
+    pub orders: State<OrdersView>,
     /// What one waits for while nothing seems to happen.
     pub outlook: State<Option<String>>,
     /// Something has been deleted or broken on purpose, so that nobody needs to be told how.
@@ -290,6 +297,8 @@ impl Board {
             rover: State::new(None),
             simple: State::new(SimpleView::default()),
             code_lit: State::new([false; 3]),
+            room: State::new(None),
+            orders: State::new(OrdersView::default()),
             outlook: State::new(None),
             meddled: State::new(false),
         }
@@ -313,13 +322,22 @@ pub enum Part {
     Inspect,
     Manifest,
     Console,
+    Orders,
     Events,
     History,
 }
 
 impl Part {
-    pub const ALL: [Part; 7] =
-        [Part::Map, Part::Loops, Part::Inspect, Part::Manifest, Part::Console, Part::Events, Part::History];
+    pub const ALL: [Part; 8] = [
+        Part::Map,
+        Part::Loops,
+        Part::Inspect,
+        Part::Manifest,
+        Part::Console,
+        Part::Orders,
+        Part::Events,
+        Part::History,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -328,6 +346,7 @@ impl Part {
             Part::Inspect => "Inspect",
             Part::Manifest => "Manifest",
             Part::Console => "Console",
+            Part::Orders => "Orders",
             Part::Events => "Events",
             Part::History => "History",
         }
@@ -379,6 +398,8 @@ pub struct Focus {
     pub pane: State<Part>,
     /// Where three fit: which of manifest and console is in the first.
     pub first: State<Part>,
+    /// And which of events and orders is in the second.
+    pub mid: State<Part>,
 }
 
 impl Focus {
@@ -399,17 +420,21 @@ impl Focus {
             part: State::new(Part::Map),
             pane: State::new(Part::Manifest),
             first: State::new(Part::Manifest),
+            mid: State::new(Part::Events),
         }
     }
 
     /// Brings a part to the front wherever it may be hidden.
     pub fn open(&self, part: Part) {
         self.part.put(part);
-        if matches!(part, Part::Manifest | Part::Console | Part::Events | Part::History) {
+        if !matches!(part, Part::Map | Part::Loops | Part::Inspect) {
             self.pane.put(part);
         }
         if matches!(part, Part::Manifest | Part::Console) {
             self.first.put(part);
+        }
+        if matches!(part, Part::Events | Part::Orders) {
+            self.mid.put(part);
         }
     }
 }

@@ -170,9 +170,21 @@ impl Scenario {
         Self { name: "Thermostat".into(), manifest: ROOM.into(), nodes: Vec::new(), ..Self::empty(1) }
     }
 
-    /// One of those that need no description.
+    /// Those that need no description: what an address calls each, its name, and how it begins.
+    pub const CATALOG: [(&'static str, &'static str, fn() -> Self); 3] = [
+        ("self-healing", "Self-healing", Self::self_healing),
+        ("empty", "Empty cluster", || Self::empty(1)),
+        ("thermostat", "Thermostat", Self::thermostat),
+    ];
+
+    /// One of them, by its name.
     pub fn built_in(name: &str) -> Option<Self> {
-        [Self::self_healing(), Self::empty(1), Self::thermostat()].into_iter().find(|it| it.name == name)
+        Self::CATALOG.iter().find(|it| it.1 == name).map(|it| it.2())
+    }
+
+    /// One of them, as an address calls it.
+    pub fn called(id: &str) -> Option<Self> {
+        Self::CATALOG.iter().find(|it| it.0 == id).map(|it| it.2())
     }
 
     /// As [`Scenario::empty`], with so many equal nodes.
