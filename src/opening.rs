@@ -245,10 +245,10 @@ fn play(stage: State<Stage>, way: Way) {
         }
         let card = doubts(&way, &history, &refused);
         let words = arrival(&way, &history);
+        platform::name_scenario(&way.scenario);
         if card.is_some() {
             LEFT.with(|left| left.replace(Some(Left { scenario: way.scenario, steps: Vec::new() })));
         }
-        platform::name_scenario(&way.scenario);
         app::put(Opened { history, selected: way.selected, card, words, before: way.back });
     });
 }

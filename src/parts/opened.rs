@@ -1,5 +1,5 @@
 use leptos::ev;
-use leptos::prelude::{on_cleanup, window_event_listener};
+use leptos::prelude::{GetValue, on_cleanup, window_event_listener};
 use loopscope_engine::world::{Instant, Scenario};
 use web_sys::HtmlDialogElement;
 

@@ -75,8 +75,9 @@ impl Twin {
         if fits(&self.live) {
             return;
         }
-        if let Some(found) = self.checkpoints.newest_first().find(|it| fits(it)) {
-            self.live = found.clone();
+        let found = self.checkpoints.newest_first().find(|it| fits(it)).cloned();
+        if let Some(found) = found {
+            self.live = found;
             self.taken.truncate(self.live.journal().len() - 1);
             self.checkpoints = self.checkpoints.up_to(self.live.instant());
         }

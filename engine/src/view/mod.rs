@@ -70,7 +70,7 @@ pub use programs::{BEHAVIORS, behavior};
 pub use room::{RoomPoint, RoomView, room};
 pub use timeline::*;
 pub use traffic::{Endpoint, LoadView, LossLine, load_on, traffic};
-pub use twin::{Missed, TwinSide, TwinSwitches, TwinWhy, Verdict, twin_curve, twin_side, twin_why};
+pub use twin::{Missed, TwinSide, TwinSwitches, TwinWhy, Verdict, twin_side, twin_why};
 pub use values::{Asked, source};
 pub use words::age;
 pub use workloads::{first_key, objects};

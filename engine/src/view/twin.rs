@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::loops::loop_rows;
 use super::pods::{classify, node_of, row};
-use super::{CauseLink, LoopRow, PodClass, PodRow, Sample, summary, why};
+use super::{CauseLink, LoopRow, PodClass, PodRow, Summary, summary, why};
 use crate::api::{Kind, Name, Object, ObjectKey, Pod};
 use crate::apiserver::{ChangeKind, Effect};
 use crate::client::{Author, LoopIndex, TurnPhase, What};
@@ -133,7 +133,7 @@ fn be(n: usize) -> &'static str {
     if n == 1 { "is" } else { "are" }
 }
 
-fn verdict(simulation: &Simulation, at: LoopIndex, process: &Process, summary: &super::Summary) -> Verdict {
+fn verdict(simulation: &Simulation, at: LoopIndex, process: &Process, summary: &Summary) -> Verdict {
     let it = &simulation.loops()[at.0 as usize];
     let is_settled = |pod: &Pod| classify(pod, node_of(simulation, &pod.spec.node_name)) == PodClass::Ready;
     let there = sets_pods(simulation).count();
@@ -249,9 +249,4 @@ fn believed(simulation: &Simulation, at: LoopIndex, side: &TwinSide) -> String {
         &*part(n(&|it| it.is_twice), "event", "events", "it heard twice"),
     ]
     .concat()
-}
-
-/// The steps of want and is.
-pub fn twin_curve(simulation: &Simulation) -> Vec<Sample> {
-    simulation.recorded().samples().to_vec()
 }
