@@ -81,7 +81,7 @@ fn line(n: u32, newest: Option<&Run>) -> View {
         Some(_) => ("", "#ring-off", "never reached"),
         None => ("", "#ring-idle", ""),
     };
-    let code = ["kubectl run ordered-$RANDOM --image=nginx:1.27.3  # ", &n.to_string(), " of ", &COUNT.to_string()].concat();
+    let code = ["start pod ", &n.to_string(), " of ", &COUNT.to_string()].concat();
     view! { <li class={state.0}>{icon("i i12", state.1)}<code>{code}</code><span class="sub">{state.2}</span></li> }
 }
 
@@ -116,7 +116,7 @@ fn wish(session: Session, crash: State<usize>) -> View {
     view! {
         <section class="order" aria-labelledby="h-wish">
             <div class="sec-h"><h3 id="h-wish">"The same wish, declared"</h3>{there(move || declared.get(), "declared")}</div>
-            <ol class="script"><li>{icon("i i12", "#ring-idle")}<code>"kubectl apply -f declared.yaml  # Deployment, replicas: 3"</code></li></ol>
+            <ol class="script"><li>{icon("i i12", "#ring-idle")}<code>"kubectl apply: replicas 3"</code></li></ol>
             <button class="btn btn-s" type="button" on:click=apply>{icon("i i12", "#i-play")}{again}</button>
             <p class="sub">{times}</p>
         </section>

@@ -17,13 +17,15 @@ const HALF: i32 = 500;
 pub fn room() -> View {
     let session = session();
     let room = session.board.room;
-    let drawing = move || room.with(|it| it.as_ref().map(|it| view! { {figures(it)}{course(it)}{heater(it)} }));
+    let now = move || room.with(|it| it.as_ref().map(figures));
+    let drawing = move || room.with(|it| it.as_ref().map(|it| view! { {course(it)}{heater(it)} }));
     let ends = move || room.with(|it| it.as_ref().map(|it| (from(it), brief(session.transport.now_ms.get()))));
     view! {
         <div class="room">
+            {now}
+            {controls(session)}
             {drawing}
             <p class="ends sub"><span>{move || ends().map(|it| brief(it.0))}</span><span class="end">{move || ends().map(|it| it.1)}</span></p>
-            {controls(session)}
         </div>
     }
 }
@@ -84,7 +86,7 @@ fn course(it: &RoomView) -> View {
     view! {
         <figure class="drawn">
             <figcaption class="sub">{label.clone()}</figcaption>{plot(label, lines)}
-            <p class="keys sub" aria-hidden="true"><span class="key-curve">"in the room"</span><span class="key-metric">"sensor"</span><span class="key-want">"wanted"</span></p>
+            <p class="room-keys sub" aria-hidden="true"><span class="key-curve">"in the room"</span><span class="key-metric">"sensor"</span><span class="key-want">"wanted"</span></p>
         </figure>
     }
 }

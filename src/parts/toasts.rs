@@ -44,9 +44,14 @@ fn offer() -> View {
     }
 }
 
-/// What was open before this scenario was begun: there until it is not wanted any more.
+/// What was open before this scenario was begun: there until something is done in this one.
 fn before(sheets: Sheets) -> View {
     let session = session();
+    effect(move || {
+        if session.past.steps.with(|steps| !steps.is_empty()) {
+            session.past.before.put(None);
+        }
+    });
     let what = move || session.past.before.get().unwrap_or_default();
     let back = move |_| {
         session.pause();

@@ -12,6 +12,7 @@ use crate::ui::{State, View, each, memo, view, when};
 
 const NAMES: [&str; 2] = ["Level-triggered", "Edge-triggered"];
 const WAYS: [&str; 2] = ["looks at what is there, each time", "counts the events that it hears"];
+const SAME: &str = "Same cluster, same seed, same faults, same commands. Only the way of listening differs.";
 const TEN_MINUTES: Millis = Millis(600_000);
 
 pub fn twins() -> View {
@@ -20,11 +21,12 @@ pub fn twins() -> View {
         <main class="stage duo" id="map" tabindex="-1" aria-labelledby="h-duo">
             <div class="lead">
                 <h2 id="h-duo">"Miss some events. Who still gets it right?"</h2>
-                <p>"Same cluster, same seed, same faults, same commands. Only the way of listening differs."</p>
+                <p role="status">{move || if session.twins.is_behind.get() { "The other world is on its way to this moment…" } else { SAME }}</p>
                 <button class="btn btn-s" type="button" on:click={move |_| session.show_twins(false)}>{icon("i i12", "#i-x")}"Close"</button>
             </div>
+            {deeds()}
             <div class="duo-sides">{[0, 1].map(side)}</div>
-            <div class="duo-low">{course()}{deeds()}</div>
+            {course()}
         </main>
     }
 }
@@ -146,7 +148,7 @@ fn course() -> View {
     view! {
         <section class="box" aria-labelledby="h-course">
             <div class="box-h"><h3 id="h-course">"The same time, twice"</h3><span class="sub">"ready pods; dashed: wanted"</span></div>
-            {curve(0)}{curve(1)}
+            <div class="duo-sides">{curve(0)}{curve(1)}</div>
             <p class="ends sub"><span>"00:00"</span><span class="end">{end}</span></p>
         </section>
     }
@@ -181,7 +183,7 @@ fn deeds() -> View {
         });
     };
     view! {
-        <section class="box" aria-labelledby="h-deeds">
+        <section class="box try" aria-labelledby="h-deeds">
             <div class="box-h"><h3 id="h-deeds">"Try it"</h3><span class="sub">"both sides get the same command"</span></div>
             <div class="actions">
                 <button class="btn" type="button" on:click=power>{icon("i i12", "#i-power")}{words}</button>

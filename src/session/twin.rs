@@ -2,18 +2,20 @@
 
 use loopscope_engine::history::Twin;
 use loopscope_engine::sim::{Millis, Time};
-use loopscope_engine::view::{self, TwinSide, TwinWhy};
+use loopscope_engine::view::{self, LoopRow, TwinSide, TwinWhy};
 use loopscope_engine::world::{Command, Instant, Sample};
 
 use super::lights::Lights;
 use super::seek::here;
 use super::{Core, LoopEntry, Session, Tone};
-use crate::platform::{set_view, wall_ms};
+use crate::platform::{self, set_view, wall_ms};
 use crate::ui::{SharedState, State};
 
 /// While playing, the two are shown this often, and the other one may take so much of a frame, in wall ms.
 const EVERY_MS: f64 = 200.0;
 const BUDGET_MS: f64 = 4.0;
+/// While time stands still, so much before the page is drawn again.
+const STILL_BUDGET_MS: f64 = 100.0;
 const CHUNK: usize = 64;
 const MANAGER: &str = "kube-controller-manager";
 
@@ -22,6 +24,8 @@ const MANAGER: &str = "kube-controller-manager";
 pub struct Twins {
     /// They are what is shown.
     pub are_shown: State<bool>,
+    /// The other one is on its way to the time that is shown.
+    pub is_behind: State<bool>,
     pub sides: [State<TwinSide>; 2],
     pub curves: [State<Vec<Sample>>; 2],
     /// The ReplicaSet controllers as rows.
@@ -34,11 +38,24 @@ impl Twins {
     pub(super) fn new(are_shown: bool) -> Self {
         Self {
             are_shown: State::new(are_shown),
+            is_behind: State::new(false),
             sides: [(); 2].map(|()| State::new(TwinSide::default())),
             curves: [(); 2].map(|()| State::new(Vec::new())),
             rows: [(); 2].map(|()| State::new(None)),
             whys: [(); 2].map(|()| State::new(None)),
         }
+    }
+
+    /// The row stays the same one, and what it shows changes.
+    fn show_row(&self, index: usize, row: Option<(LoopRow, [bool; 3])>) {
+        let Some((row, lit)) = row else { return self.rows[index].put(None) };
+        let known = self.rows[index].get_untracked().filter(|it| it.id == row.id);
+        if let Some(entry) = known {
+            entry.row.put(row);
+            return entry.lit.put(lit);
+        }
+        let (id, row, lit) = (row.id, SharedState::new(row), SharedState::new(lit));
+        self.rows[index].put(Some(LoopEntry { id, row, lit, is_active: true }));
     }
 }
 
@@ -56,11 +73,15 @@ impl Core {
             let twin = Twin::edge_triggered(self.sim().scenario().clone());
             Beside { twin, lights: [Lights::default(), Lights::default()], at: f64::MIN }
         });
-        let began = wall_ms();
-        while !beside.twin.follow(&self.history, CHUNK) {
-            if playing && wall_ms() - began > BUDGET_MS {
-                break;
-            }
+        let (began, budget) = (wall_ms(), if playing { BUDGET_MS } else { STILL_BUDGET_MS });
+        let mut is_there = false;
+        while !is_there && wall_ms() - began < budget {
+            is_there = beside.twin.follow(&self.history, CHUNK);
+        }
+        session.twins.is_behind.put(!is_there && !playing);
+        if !is_there && !playing {
+            // A long history takes more than one frame.
+            platform::next_frame(move || session.refresh());
         }
         if !playing || wall - beside.at >= EVERY_MS {
             beside.at = wall;
@@ -68,12 +89,7 @@ impl Core {
             for (index, sim) in [self.sim(), beside.twin.simulation()].into_iter().enumerate() {
                 let side = view::twin_side(sim);
                 let lit = side.row.as_ref().map(|row| beside.lights[index].lit(row, wall, playing));
-                twins.rows[index].put(side.row.clone().zip(lit).map(|(row, lit)| LoopEntry {
-                    id: row.id,
-                    row: SharedState::new(row),
-                    lit: SharedState::new(lit),
-                    is_active: true,
-                }));
+                twins.show_row(index, side.row.clone().zip(lit));
                 twins.sides[index].put(side);
                 twins.curves[index].put(sim.recorded().samples().to_vec());
             }

@@ -76,9 +76,8 @@ labTest('another scenario of the list begins anew, and what was open can be had 
   await lab.pods().first().click();
   await lab.inspector().getByRole('button', { name: /^Delete/ }).first().click();
   const at = await lab.clock();
-  await page.getByLabel('Scenario').selectOption('Thermostat');
+  await page.getByLabel('Scenario', { exact: true }).selectOption('Thermostat');
   await lab.message(/The scenario is open: Thermostat, 00:00\.000/).waitFor();
-  await room(lab).waitFor({ state: 'attached' });
   assert.equal(new URL(page.url()).searchParams.get('s'), 'thermostat');
   await lab.message('Self-healing was open, and is kept as you left it.').waitFor();
   await lab.region('Messages').getByRole('button', { name: 'Undo' }).click();
@@ -86,13 +85,13 @@ labTest('another scenario of the list begins anew, and what was open can be had 
   assert.equal(await lab.clock(), at);
   assert.equal(new URL(page.url()).searchParams.get('s'), null);
   assert.equal(await page.getByRole('list', { name: 'What you did' }).getByRole('listitem').count(), 1);
-  await page.getByLabel('Scenario').selectOption('Empty cluster');
+  await page.getByLabel('Scenario', { exact: true }).selectOption('Empty cluster');
   await lab.message(/The scenario is open: Empty cluster/).waitFor();
   assert.equal(new URL(page.url()).searchParams.get('s'), 'empty');
-  assert.equal(await page.getByLabel('Scenario').inputValue(), 'Empty cluster');
+  assert.equal(await page.getByLabel('Scenario', { exact: true }).inputValue(), 'Empty cluster');
   await page.reload();
   await lab.ready();
-  assert.equal(await page.getByLabel('Scenario').inputValue(), 'Empty cluster');
+  assert.equal(await page.getByLabel('Scenario', { exact: true }).inputValue(), 'Empty cluster');
 });
 
 labTest('the simple view shows the room, and its loop as code', { path: '?v=simple&s=thermostat' }, async ({ page, lab }) => {
