@@ -63,6 +63,8 @@ pub struct TwinSide {
     pub verdict: Verdict,
     /// `Stuck: counts 3, there is 1`
     pub words: String,
+    /// So many pods its controller says that there are.
+    pub counted: i32,
     /// What the controller keeps from turn to turn.
     pub remembers: String,
     pub pods: Vec<PodRow>,
@@ -126,7 +128,7 @@ pub fn twin_side(simulation: &Simulation) -> TwinSide {
     let n_missed = missed.len();
     let missed = missed.into_iter().skip(n_missed.saturating_sub(MOST_MISSED)).collect();
     let (want, is) = (summary.want, summary.ready);
-    TwinSide { switches, is_edge, want, is, verdict, words, remembers, pods, row, missed, n_missed }
+    TwinSide { switches, is_edge, want, is, verdict, words, counted, remembers, pods, row, missed, n_missed }
 }
 
 fn be(n: usize) -> &'static str {
@@ -197,7 +199,7 @@ pub fn twin_why(simulation: &Simulation) -> Option<TwinWhy> {
         && side.verdict != Verdict::Converged
         && let Some(event) = newest(&fault)
     {
-        return Some(TwinWhy { sentence: believed(simulation, at, &side), links: why(simulation, event.seq.0) });
+        return Some(TwinWhy { sentence: believed(&side), links: why(simulation, event.seq.0) });
     }
     let is_step = |it: &TraceEvent<What>| match &it.what {
         What::Reached { by, phase: TurnPhase::Act, facts, .. } => *by == at && !replicaset::is_report(facts),
@@ -230,10 +232,8 @@ fn looked(simulation: &Simulation, step: &TraceEvent<What>, side: &TwinSide) -> 
 }
 
 /// `It wants 3 and counts 3. It does not look at what is there. 2 deletions it never heard of.`
-fn believed(simulation: &Simulation, at: LoopIndex, side: &TwinSide) -> String {
-    let cell = simulation.loops()[at.0 as usize].cells[TurnPhase::Observe as usize].as_ref();
-    let seen = cell.and_then(|cell| replicaset::observed(&cell.facts));
-    let count = seen.map_or_else(String::new, |(want, count)| format!("It wants {want} and counts {count}. "));
+fn believed(side: &TwinSide) -> String {
+    let count = format!("It wants {} and counts {}. ", side.want, side.counted);
     let n = |is: &dyn Fn(&&Missed) -> bool| side.missed.iter().filter(is).count();
     let part = |n: usize, one: &str, many: &str, how: &str| match n {
         0 => String::new(),
