@@ -75,7 +75,9 @@ fn there(n: impl Fn() -> usize + Copy + 'static, what: &'static str) -> View {
 fn line(n: u32, newest: Option<&Run>) -> View {
     let state = match newest {
         Some(run) if n <= run.started => ("is-done", "#i-check", "done"),
-        Some(Run { state: RunState::Crashed, started, .. }) if n == started + 1 => ("is-bad", "#m-error", "crashed before it"),
+        Some(Run { state: RunState::Crashed, started, .. }) if n == started + 1 => {
+            ("is-bad", "#m-error", "crashed before it")
+        }
         Some(Run { state: RunState::Refused, started, .. }) if n == started + 1 => ("is-bad", "#m-error", "refused"),
         Some(Run { state: RunState::Running, .. }) => ("", "#ring-idle", "to come"),
         Some(_) => ("", "#ring-off", "never reached"),
@@ -94,7 +96,8 @@ fn run_line(run: &Run) -> View {
         RunState::Crashed => "crashed",
         RunState::Refused => "was refused",
     };
-    let words = [run.by.as_str(), ": started ", &run.started.to_string(), " of ", &run.count.to_string(), ", ", came].concat();
+    let words =
+        [run.by.as_str(), ": started ", &run.started.to_string(), " of ", &run.count.to_string(), ", ", came].concat();
     view! { <li><button class="link" type="button" title="Go to this step" on:click={move |_| session.go_to_step(index)}>{brief(run.at_ms)}</button>" "<span>{words}</span></li> }
 }
 
@@ -111,7 +114,12 @@ fn wish(session: Session, crash: State<usize>) -> View {
     let again = move || if n_applied.get() == 0 { "Apply the wish" } else { "Apply it again" };
     let times = move || match n_applied.get() {
         0 => "not applied yet".to_owned(),
-        n => ["applied ", &plural(n, "time", "times"), ": it says what is to be, and its controller sees to it, also after a crash"].concat(),
+        n => [
+            "applied ",
+            &plural(n, "time", "times"),
+            ": it says what is to be, and its controller sees to it, also after a crash",
+        ]
+        .concat(),
     };
     view! {
         <section class="order" aria-labelledby="h-wish">

@@ -57,7 +57,10 @@ fn figures(it: &RoomView) -> View {
 
 /// How it went since what is wanted was last changed.
 fn said(it: &RoomView) -> String {
-    let over = it.overshoot.filter(|it| *it > 0).map(|over| ["It went ", &tenths(over), " °C beyond what is wanted. "].concat());
+    let over = it
+        .overshoot
+        .filter(|it| *it > 0)
+        .map(|over| ["It went ", &tenths(over), " °C beyond what is wanted. "].concat());
     let settled = match it.settled_since {
         Some(at) => ["Near enough since ", &brief(at.0), ": within ", &degrees(it.hysteresis), " °C."].concat(),
         None => ["Not yet near enough: more than ", &degrees(it.hysteresis), " °C off."].concat(),
@@ -81,7 +84,16 @@ fn course(it: &RoomView) -> View {
         ("curve", axes.line(&points(it, |it| it.actual.into()))),
     ];
     let span = [tenths(low + 500), tenths(high - 500)];
-    let label = ["Temperature: ", &tenths(it.actual), " °C now, wanted ", &tenths(it.desired), ", between ", &span[0], " and ", &span[1]];
+    let label = [
+        "Temperature: ",
+        &tenths(it.actual),
+        " °C now, wanted ",
+        &tenths(it.desired),
+        ", between ",
+        &span[0],
+        " and ",
+        &span[1],
+    ];
     let label = label.concat();
     view! {
         <figure class="drawn">
@@ -102,7 +114,8 @@ fn heater(it: &RoomView) -> View {
 
 fn controls(session: Session) -> View {
     let room = session.board.room;
-    let part = move |read: fn(&RoomView) -> String| memo(move || room.with(|it| it.as_ref().map_or_else(String::new, read)));
+    let part =
+        move |read: fn(&RoomView) -> String| memo(move || room.with(|it| it.as_ref().map_or_else(String::new, read)));
     let is_open = memo(move || room.with(|it| it.as_ref().is_some_and(|it| it.is_window_open)));
     let words = move || if is_open.get() { "Close the window" } else { "Open the window" };
     let window = move |_| session.set_room(RoomSetting::Window(!is_open.get_untracked()));

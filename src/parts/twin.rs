@@ -102,7 +102,8 @@ fn pod(pod: PodRow) -> View {
 fn missed(index: usize) -> View {
     let it = session().twins.sides[index];
     let missed = memo(move || it.with(|it| (it.missed.clone(), it.n_missed)));
-    let title = move || [plural(missed.with(|it| it.1), "event", "events").as_str(), " not heard as it happened"].concat();
+    let title =
+        move || [plural(missed.with(|it| it.1), "event", "events").as_str(), " not heard as it happened"].concat();
     let needs = if index == 0 { "Needs none of them: a list tells it all." } else { "Nobody tells it again." };
     let line = |it: &Missed| {
         let (word, sign) = if it.is_deletion { ("DELETED", "−1") } else { ("ADDED", "+1") };
@@ -197,12 +198,8 @@ fn deeds() -> View {
     }
 }
 
-const TYPES: [(&str, Option<Type>); 4] = [
-    ("any", None),
-    ("deleted", Some(Type::Deleted)),
-    ("added", Some(Type::Added)),
-    ("modified", Some(Type::Modified)),
-];
+const TYPES: [(&str, Option<Type>); 4] =
+    [("any", None), ("deleted", Some(Type::Deleted)), ("added", Some(Type::Added)), ("modified", Some(Type::Modified))];
 
 /// What becomes of the next event about a pod.
 fn watch(session: Session) -> View {
@@ -246,7 +243,10 @@ fn switches(session: Session) -> View {
 pub fn twin_button() -> View {
     let session = session();
     let is_there = memo(move || session.board.room.with(Option::is_none));
-    when(move || is_there.get(), move || {
-        view! { <button class="btn btn-s btn-quiet" type="button" title="This world beside one whose ReplicaSet controller counts events" on:click={move |_| session.show_twins(true)}>"Level against edge"</button> }
-    })
+    when(
+        move || is_there.get(),
+        move || {
+            view! { <button class="btn btn-s btn-quiet" type="button" title="This world beside one whose ReplicaSet controller counts events" on:click={move |_| session.show_twins(true)}>"Level against edge"</button> }
+        },
+    )
 }

@@ -88,7 +88,11 @@ pub fn orders(simulation: &Simulation) -> OrdersView {
             Command::RunScript { by, count, crash_after } => {
                 view.n_runs += 1;
                 let (by, count, crash_after) = (by.clone(), *count, *crash_after);
-                view.runs.push(run(simulation, Run { index, at_ms: step.at.0, by, count, started: 0, state: RunState::Running }, crash_after));
+                view.runs.push(run(
+                    simulation,
+                    Run { index, at_ms: step.at.0, by, count, started: 0, state: RunState::Running },
+                    crash_after,
+                ));
             }
             _ => {}
         }

@@ -100,8 +100,9 @@ pub fn twin_side(simulation: &Simulation) -> TwinSide {
     let summary = summary(simulation);
     let is_edge = process.ails.edge.is_some();
     let counted: i32 = sets().map(|set| set.status.replicas).sum();
-    let mut pods: Vec<PodRow> =
-        sets_pods(simulation).map(|pod| row(simulation, pod, node_of(simulation, &pod.spec.node_name), false)).collect();
+    let mut pods: Vec<PodRow> = sets_pods(simulation)
+        .map(|pod| row(simulation, pod, node_of(simulation, &pod.spec.node_name), false))
+        .collect();
     crate::sim::sort_by(&mut pods, |a, b| (a.created_ms, &a.key.name).cmp(&(b.created_ms, &b.key.name)));
     let row = loop_rows(simulation).into_iter().find(|it| it.id.0 == at.0);
     let missed = missed(simulation, at, process);
@@ -164,12 +165,16 @@ fn missed(simulation: &Simulation, at: LoopIndex, process: &Process) -> Vec<Miss
     let mut written: Vec<(TraceEvent<What>, ObjectKey, bool, u64)> = Vec::new();
     for event in simulation.trace().events() {
         match &event.what {
-            What::Told { to, key, change, version } if *to == at && *change != ChangeKind::Modified && is_a_sets(key) => {
+            What::Told { to, key, change, version }
+                if *to == at && *change != ChangeKind::Modified && is_a_sets(key) =>
+            {
                 let heard = told.or_default((key.clone(), *change == ChangeKind::Deleted));
                 // A list tells of it in a version of its own.
                 *heard = if heard.0 == *version { (*version, heard.1 + 1) } else { (*version, 1) };
             }
-            What::Wrote { key, effect: effect @ (Effect::Created | Effect::Deleted), version, .. } if is_a_sets(key) => {
+            What::Wrote { key, effect: effect @ (Effect::Created | Effect::Deleted), version, .. }
+                if is_a_sets(key) =>
+            {
                 let (key, version) = (key.clone(), *version);
                 let is_deletion = *effect == Effect::Deleted;
                 written.push((event, key, is_deletion, version));
