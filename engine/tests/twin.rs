@@ -8,7 +8,7 @@ use loopscope_engine::api::Kind;
 use loopscope_engine::history::{History, Twin};
 use loopscope_engine::sim::Millis;
 use loopscope_engine::view::{self, RunState, TwinSide, Verdict};
-use loopscope_engine::world::{Command, Instant, Scenario, Simulation};
+use loopscope_engine::world::{Command, Instant, Listed, Scenario, Simulation};
 use play::{n_ready, names, pods};
 
 const MANAGER: &str = "kube-controller-manager";
@@ -228,7 +228,7 @@ fn runs_are_told_with_what_came_of_them() {
 
 #[test]
 fn every_scenario_of_the_list_is_found_by_both_of_its_names() {
-    for (id, name, begin) in Scenario::CATALOG {
+    for Listed { id, name, begin } in Scenario::CATALOG {
         let scenario = begin();
         assert_eq!(scenario.name, name);
         assert_eq!(Scenario::called(id).as_ref(), Some(&scenario), "{id}");

@@ -140,7 +140,7 @@ pub static DEEDS: [Deed; 67] = [
         session.show_twins(!session.twins.are_shown.get_untracked());
     }),
     anywhere("Orders beside a wish", &[], |session, _| session.open(Part::Orders)),
-    anywhere("Open the next scenario", &[], |session, sheets| super::opened::open_next(session, sheets)),
+    anywhere("Open the next scenario", &[], super::opened::open_next),
     at_first("Dark or light theme", &["d"], |_, _| platform::click("theme")),
     Deed {
         place: "page, text fields too",

@@ -103,9 +103,9 @@ pub fn open_anew(session: Session, sheets: Sheets, name: &str) {
 /// The one after the one that is open, in the list's order.
 pub fn open_next(session: Session, sheets: Sheets) {
     let name = session.scenario.get_value();
-    let here = Scenario::CATALOG.iter().position(|it| it.1 == name);
+    let here = Scenario::CATALOG.iter().position(|it| it.name == name);
     let next = here.map_or(0, |here| (here + 1) % Scenario::CATALOG.len());
-    open_anew(session, sheets, Scenario::CATALOG[next].1);
+    open_anew(session, sheets, Scenario::CATALOG[next].name);
 }
 
 /// Opens the first of some files.

@@ -41,8 +41,8 @@ fn scenarios(session: Session, sheets: Sheets) -> View {
         let name = name.to_owned();
         view! { <option selected=is_open>{name}</option> }
     };
-    let own = Scenario::CATALOG.iter().all(|it| it.1 != name).then(|| option(&name, &name));
-    let all = Scenario::CATALOG.iter().map(|it| option(it.1, &name)).collect::<View>();
+    let own = Scenario::CATALOG.iter().all(|it| it.name != name).then(|| option(&name, &name));
+    let all = Scenario::CATALOG.iter().map(|it| option(it.name, &name)).collect::<View>();
     view! {
         <span class="pick scenario" title={name.clone()}><select aria-label="Scenario" on:change=choose>{own}{all}</select>{icon("i i12", "#i-down")}</span>
     }

@@ -25,6 +25,6 @@ pub fn choose(name: &str, value: &str) {
 
 /// Puts a scenario's name into the address: nothing for the first one, and for one that is not in the list.
 pub fn name_scenario(scenario: &Scenario) {
-    let known = Scenario::CATALOG.iter().skip(1).find(|it| it.1 == scenario.name);
-    let _ = put_into_address(SCENARIO, known.map_or("", |it| it.0));
+    let known = Scenario::CATALOG.iter().skip(1).find(|it| it.name == scenario.name);
+    let _ = put_into_address(SCENARIO, known.map_or("", |it| it.id));
 }
