@@ -8,7 +8,7 @@ use web_sys::Element;
 use crate::opening::{Opened, Stage};
 use crate::parts::{
     DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, loops, map, opened_dialog, openings,
-    palette, share_dialog, shortcuts, simple, splitter, title_bar, toasts, transport_bar,
+    palette, share_dialog, shortcuts, simple, splitter, title_bar, toasts, transport_bar, twins,
 };
 use crate::platform;
 use crate::session::{Part, Session, Tone, kept_steps};
@@ -30,12 +30,13 @@ pub fn App(
         Some(opened) => {
             let session = Session::of(opened.history, opened.selected);
             session.toast(opened.words, Tone::Answer);
+            session.past.before.put(opened.before);
             if let Some(card) = opened.card {
                 sheets.stage.put(Stage::Told(card));
             }
             session
         }
-        None => Session::new(scenario.unwrap_or_else(Scenario::self_healing)),
+        None => Session::new(scenario.or_else(asked).unwrap_or_else(Scenario::self_healing)),
     };
     provide_context(session);
     if is_fresh {
@@ -63,20 +64,28 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         Part::Console => "console",
         Part::Git => "git",
         Part::Infra => "infra",
+        Part::Orders => "orders",
         Part::Events => "events",
         Part::History => "history",
     };
     let is_simple = move || session.is_simple.get();
-    let frame = move || if is_simple() { "plain" } else { "frame" };
+    let is_twin = move || !is_simple() && session.twins.are_shown.get();
+    let is_work = move || !is_simple() && !is_twin();
+    let frame = move || match (is_simple(), is_twin()) {
+        (true, _) => "plain",
+        (_, true) => "frame is-twin",
+        _ => "frame",
+    };
     ui::view! {
         <div class=frame data-part=part>
             {title_bar(sheets)}
             {transport_bar()}
             {when(is_simple, simple)}
-            {when(move || !is_simple(), workspace)}
-            {when(move || !is_simple(), || ui::view! { {splitter(&DOCK)}{dock()} })}
+            {when(is_twin, twins)}
+            {when(is_work, workspace)}
+            {when(is_work, || ui::view! { {splitter(&DOCK)}{dock()} })}
         </div>
-        {toasts()}
+        {toasts(sheets)}
         {announcer()}
         {help_dialog(sheets.help)}
         {share_dialog(sheets)}
@@ -99,6 +108,11 @@ fn workspace() -> ui::View {
     }
 }
 
+/// The scenario that the address asks for.
+fn asked() -> Option<Scenario> {
+    platform::asked(platform::SCENARIO).and_then(|id| Scenario::called(&id))
+}
+
 /// Takes the place of the static shell.
 pub fn start() {
     let root = document().document_element();
@@ -107,7 +121,8 @@ pub fn start() {
     }
     platform::begin_rest();
     platform::install_panic_card(kept_steps);
-    if platform::view_is_simple() {
+    // Another scenario than the first has more to show.
+    if platform::view_is_simple() && platform::asked(platform::SCENARIO).is_none() {
         return begin(root);
     }
     // Nobody catches it but the page's first script, which says what to do.

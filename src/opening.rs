@@ -63,6 +63,8 @@ thread_local! {
     static LEFT: RefCell<Option<Left>> = const { RefCell::new(None) };
     /// The number of the newest opening: an older one gives up.
     static RUN: Cell<u32> = const { Cell::new(0) };
+    /// What was open before a scenario was begun.
+    static BEFORE: RefCell<Option<Moment>> = const { RefCell::new(None) };
 }
 
 /// Where a run leads.
@@ -74,6 +76,8 @@ struct Way {
     /// The state that is expected there.
     digest: Option<u64>,
     words: &'static str,
+    /// The name of what is left behind, where that can be had back.
+    back: Option<String>,
 }
 
 /// Another world to put into the page.
@@ -82,6 +86,8 @@ pub struct Opened {
     pub selected: Option<ObjectKey>,
     pub card: Option<Card>,
     pub words: String,
+    /// What was open before can be had back: its name.
+    pub before: Option<String>,
 }
 
 const LINK: &str = "The link";
@@ -150,7 +156,7 @@ fn go(stage: State<Stage>, run: u32, scenario: Scenario, read: Result<Handed, Ba
 fn way(handed: Handed, current: Scenario, words: &'static str) -> Way {
     match handed {
         Handed::Moment(Moment { scenario, steps, at, selected, digest }) => {
-            Way { scenario, steps, at, selected, digest: Some(digest), words }
+            Way { scenario, steps, at, selected, digest: Some(digest), words, back: None }
         }
         Handed::Scenario(scenario) => beginning(scenario),
         Handed::Journal(steps) => journal(current, steps),
@@ -159,12 +165,27 @@ fn way(handed: Handed, current: Scenario, words: &'static str) -> Way {
 
 fn beginning(scenario: Scenario) -> Way {
     let (steps, at) = (Vec::new(), Instant::default());
-    Way { scenario, steps, at, selected: None, digest: None, words: "The scenario" }
+    Way { scenario, steps, at, selected: None, digest: None, words: "The scenario", back: None }
 }
 
 fn journal(scenario: Scenario, steps: Vec<Rc<JournalEntry>>) -> Way {
     let at = steps.last().map_or_else(Instant::default, |last| Instant::end_of(last.at + AFTER));
-    Way { scenario, steps, at, selected: None, digest: None, words: "The journal" }
+    Way { scenario, steps, at, selected: None, digest: None, words: "The journal", back: None }
+}
+
+/// Begins a scenario. What was open is kept until another one is opened.
+pub fn begin_anew(stage: State<Stage>, scenario: Scenario, before: Option<Moment>) {
+    let back = before.as_ref().map(|it| it.scenario.name.clone());
+    BEFORE.with(|it| it.replace(before));
+    play(stage, Way { back, ..beginning(scenario) });
+}
+
+/// Back to what was open before a scenario was begun.
+pub fn take_back(stage: State<Stage>) {
+    if let Some(moment) = BEFORE.with(RefCell::take) {
+        let scenario = moment.scenario.clone();
+        play(stage, Way { words: "What was open", ..way(Handed::Moment(moment), scenario, "") });
+    }
 }
 
 fn tell(stage: State<Stage>, bad: Bad, current: Scenario) {
@@ -224,10 +245,11 @@ fn play(stage: State<Stage>, way: Way) {
         }
         let card = doubts(&way, &history, &refused);
         let words = arrival(&way, &history);
+        platform::name_scenario(&way.scenario);
         if card.is_some() {
             LEFT.with(|left| left.replace(Some(Left { scenario: way.scenario, steps: Vec::new() })));
         }
-        app::put(Opened { history, selected: way.selected, card, words });
+        app::put(Opened { history, selected: way.selected, card, words, before: way.back });
     });
 }
 

@@ -51,7 +51,7 @@ const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
     Deed { name, keys, place: "map", is_first: true, run: None }
 }
 
-pub static DEEDS: [Deed; 66] = [
+pub static DEEDS: [Deed; 69] = [
     at_first("Play or pause", &[" ", "k"], |session, _| session.toggle()),
     at_first("Pause", &["Escape"], |session, _| session.pause()),
     at_first("Next event", &["ArrowRight", "."], |session, _| session.step_on(StepBy::Event)),
@@ -137,7 +137,12 @@ pub static DEEDS: [Deed; 66] = [
     anywhere("Loops as one picture", &[], |session, _| show_loops(session, LoopsView::Picture)),
     anywhere("Panels in their first sizes", &[], |_, _| super::splitter::reset_all()),
     anywhere("Add a node", &[], |session, _| session.add_node()),
-    anywhere("Simple view or workspace", &["v"], |session, _| session.show_simple(!session.is_simple.get_untracked())),
+    anywhere("Simple view or workspace", &["v"], |session, _| session.switch_view()),
+    anywhere("Level against edge: two worlds side by side", &[], |session, _| {
+        session.show_twins(!session.twins.are_shown.get_untracked());
+    }),
+    anywhere("Orders beside a wish", &[], |session, _| session.open(Part::Orders)),
+    anywhere("Open the next scenario", &[], super::opened::open_next),
     at_first("Dark or light theme", &["d"], |_, _| platform::click("theme")),
     Deed {
         place: "page, text fields too",

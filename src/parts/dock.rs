@@ -1,5 +1,5 @@
 use super::rove::rove_tabs;
-use super::{console_pane, events_pane, git_pane, history_pane, infra_pane, manifest_pane};
+use super::{console_pane, events_pane, git_pane, history_pane, infra_pane, manifest_pane, orders_pane};
 use crate::atoms::yes;
 use crate::session::{Part, session};
 use crate::ui::{State, View, view};
@@ -7,7 +7,7 @@ use crate::ui::{State, View, view};
 /// The panes below the transport bar: side by side where they fit, else behind tabs.
 pub fn dock() -> View {
     let session = session();
-    let (pane, first) = (session.focus.pane, session.focus.first);
+    let (pane, first, mid) = (session.focus.pane, session.focus.first, session.focus.mid);
     let tab = move |part: Part, shown: State<Part>| {
         let selected = move || yes(shown.get() == part);
         let label = move || match part {
@@ -20,7 +20,7 @@ pub fn dock() -> View {
                 0 => "History".to_owned(),
                 n => ["History ", n.to_string().as_str()].concat(),
             },
-            Part::Console | Part::Git => part.name().to_owned(),
+            Part::Console | Part::Git | Part::Orders => part.name().to_owned(),
             Part::Infra => "Infrastructure".to_owned(),
             _ => ["Events ", session.transport.seq.get().to_string().as_str()].concat(),
         };
@@ -35,16 +35,20 @@ pub fn dock() -> View {
     view! {
         <section class="dock" aria-label="Dock">
             <div class="dock-tabs" role="tablist" aria-label="Dock" on:keydown=rove_tabs>
-                {[Part::Manifest, Part::Console, Part::Git, Part::Infra, Part::Events, Part::History].map(|part| tab(part, pane))}
+                {[Part::Manifest, Part::Console, Part::Git, Part::Infra, Part::Orders, Part::Events, Part::History].map(|part| tab(part, pane))}
             </div>
             <div class="dock-first" role="tablist" aria-label="Dock, first pane" on:keydown=rove_tabs>
                 {[Part::Manifest, Part::Console, Part::Git, Part::Infra].map(|part| tab(part, first))}
+            </div>
+            <div class="dock-mid" role="tablist" aria-label="Events or orders" on:keydown=rove_tabs>
+                {[Part::Events, Part::Orders].map(|part| tab(part, mid))}
             </div>
             <div class="dock-in">
                 {manifest_pane()}
                 {console_pane()}
                 {git_pane()}
                 {infra_pane()}
+                {orders_pane()}
                 {events_pane()}
                 {history_pane()}
             </div>

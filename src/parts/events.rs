@@ -27,9 +27,10 @@ pub fn events_pane() -> View {
     });
     let live = move || if session.transport.playing.get() { "off" } else { "polite" };
     let is_open = move || session.focus.pane.get() == Part::Events;
+    let is_mid = move || session.focus.mid.get() == Part::Events;
     let selected = memo(move || session.focus.chain.with(|chain| chain.as_ref().map(|it| it.seq)));
     view! {
-        <section class="pane pane-events" class:is-open=is_open aria-labelledby="h-ev">
+        <section class="pane pane-events" class:is-open=is_open class:is-mid=is_mid aria-labelledby="h-ev">
             <div class="pane-h"><h2 class="h" id="h-ev">"Events"</h2><span class="sub">"press one to see why it happened"</span></div>
             <div class="log" id="log" tabindex="0" role="log" aria-live=live aria-labelledby="h-ev" at=list on:scroll=scrolled on:keydown=rove_rows>
                 <p class="empty-s" hidden={move || events.with(|it| !it.is_empty())}>"Nothing has happened yet."</p>

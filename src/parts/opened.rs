@@ -1,9 +1,10 @@
 use leptos::ev;
-use leptos::prelude::{on_cleanup, window_event_listener};
+use leptos::prelude::{GetValue, on_cleanup, window_event_listener};
+use loopscope_engine::world::{Instant, Scenario};
 use web_sys::HtmlDialogElement;
 
 use super::deeds::Sheets;
-use crate::opening::{Card, Stage, has_link, open_file, open_hash, stay, take_scenario, take_steps};
+use crate::opening::{Card, Stage, begin_anew, has_link, open_file, open_hash, stay, take_scenario, take_steps};
 use crate::platform;
 use crate::session::Session;
 use crate::ui::{At, State, View, effect, memo, view};
@@ -89,6 +90,22 @@ fn card_view(stage: State<Stage>, card: Card) -> View {
             </p>
         </div>
     }
+}
+
+/// Begins a scenario of the list. What was open can be had back.
+pub fn open_anew(session: Session, sheets: Sheets, name: &str) {
+    let Some(scenario) = Scenario::built_in(name) else { return };
+    session.pause();
+    let before = session.moment(false).filter(|it| it.at != Instant::default());
+    begin_anew(sheets.stage, scenario, before);
+}
+
+/// The one after the one that is open, in the list's order.
+pub fn open_next(session: Session, sheets: Sheets) {
+    let name = session.scenario.get_value();
+    let here = Scenario::CATALOG.iter().position(|it| it.name == name);
+    let next = here.map_or(0, |here| (here + 1) % Scenario::CATALOG.len());
+    open_anew(session, sheets, Scenario::CATALOG[next].name);
 }
 
 /// Opens the first of some files.

@@ -1,12 +1,14 @@
 use leptos::prelude::*;
 use loopscope_engine::sim::sort_by;
 use loopscope_engine::view::{Asked, Convergence, PodClass, Summary};
-use web_sys::Event;
+use loopscope_engine::world::Scenario;
+use web_sys::{Event, HtmlInputElement};
 
 use super::deeds::Sheets;
+use super::opened::open_anew;
 use crate::atoms::{icon, icon_of, pod_icon, signed, yes};
 use crate::platform;
-use crate::session::session;
+use crate::session::{Session, session};
 use crate::ui::{Derived, State, View, memo, view};
 
 /// What is wanted, what is, and the difference: the first thing one reads.
@@ -17,11 +19,32 @@ pub fn title_bar(sheets: Sheets) -> View {
             <a class="skip" href="#map">"Skip to simulation"</a>
             <h1 class="brand">{icon("i i20", "#brand")}<span>"Loopscope"</span></h1>
             <div class="bar-mid">
-                <p class="scenario">{session.scenario.get_value()}</p>
+                {scenarios(session, sheets)}
                 {readout()}
             </div>
             {tools(sheets)}
         </header>
+    }
+}
+
+/// The scenario that is open; another one begins anew.
+fn scenarios(session: Session, sheets: Sheets) -> View {
+    let name = session.scenario.get_value();
+    let choose = move |event: Event| {
+        let select: HtmlInputElement = event_target(&event);
+        let chosen = select.value();
+        select.set_value(&session.scenario.get_value());
+        session.with_all(move || open_anew(session, sheets, &chosen));
+    };
+    let option = |name: &str, open: &str| {
+        let is_open = name == open;
+        let name = name.to_owned();
+        view! { <option selected=is_open>{name}</option> }
+    };
+    let own = Scenario::CATALOG.iter().all(|it| it.name != name).then(|| option(&name, &name));
+    let all = Scenario::CATALOG.iter().map(|it| option(it.name, &name)).collect::<View>();
+    view! {
+        <span class="pick scenario" title={name.clone()}><select aria-label="Scenario" on:change=choose>{own}{all}</select>{icon("i i12", "#i-down")}</span>
     }
 }
 
@@ -148,6 +171,7 @@ fn undo_redo() -> View {
 fn tools(sheets: Sheets) -> View {
     let session = session();
     let simple = session.is_simple;
+    let is_work = move || !simple.get() && !session.twins.are_shown.get();
     let dark = State::new(platform::theme_is_dark());
     // Until it is switched, the theme is the system's, and that may change while the page is open.
     platform::on_change("(prefers-color-scheme: dark)", move || dark.put(platform::theme_is_dark()));
@@ -160,8 +184,8 @@ fn tools(sheets: Sheets) -> View {
         <div class="tools" role="group" aria-label="Tools">
             {undo_redo()}
             <button class="btn" type="button" title="Simple view or workspace (V)" on:pointerenter={|_| platform::want_rest()}
-                on:click={move |_| session.with_all(move || session.show_simple(!simple.get_untracked()))}>
-                {move || if simple.get() { "Open the workspace" } else { "Simple view" }}
+                on:click={move |_| session.with_all(move || session.switch_view())}>
+                {move || if is_work() { "Simple view" } else { "Open the workspace" }}
             </button>
             <button
                 id="theme" class="btn btn-quiet" type="button" title="Dark theme (D)" aria-label="Dark theme"

@@ -2,7 +2,9 @@ use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use web_sys::Element;
 
+use super::deeds::Sheets;
 use crate::atoms::icon;
+use crate::opening::take_back;
 use crate::platform::active_element;
 use crate::session::{Session, Toast, Tone, session};
 use crate::ui::{At, View, each, effect, view, when};
@@ -11,11 +13,12 @@ use crate::ui::{At, View, each, effect, view, when};
 const STAYS_MS: u32 = 8_000;
 
 /// Short answers to what a person did.
-pub fn toasts() -> View {
+pub fn toasts(sheets: Sheets) -> View {
     let session = session();
     view! {
         <div class="toasts" role="region" aria-label="Messages">
             {when(move || session.past.offer.with(Option::is_some), offer)}
+            {when(move || session.past.before.with(Option::is_some), move || before(sheets))}
             {each(move || session.toasts.get(), |toast| toast.id.to_string(), toast_view)}
         </div>
     }
@@ -35,6 +38,30 @@ fn offer() -> View {
             <span class="grow">"Restore what you did before the reload? (" {what} ")"</span>
             <button class="btn btn-s" type="button" on:click={move |_| session.take_offer()}>"Restore"</button>
             <button class="btn btn-s btn-icon" type="button" aria-label="Dismiss" on:click={move |_| session.drop_offer()}>
+                {icon("i i12", "#i-x")}
+            </button>
+        </div>
+    }
+}
+
+/// What was open before this scenario was begun: there until something is done in this one.
+fn before(sheets: Sheets) -> View {
+    let session = session();
+    effect(move || {
+        if session.past.steps.with(|steps| !steps.is_empty()) {
+            session.past.before.put(None);
+        }
+    });
+    let what = move || session.past.before.get().unwrap_or_default();
+    let back = move |_| {
+        session.pause();
+        take_back(sheets.stage);
+    };
+    view! {
+        <div class="toast" role="status">
+            <span class="grow">{what}" was open, and is kept as you left it."</span>
+            <button class="btn btn-s" type="button" on:click=back>"Undo"</button>
+            <button class="btn btn-s btn-icon" type="button" aria-label="Dismiss" on:click={move |_| session.past.before.put(None)}>
                 {icon("i i12", "#i-x")}
             </button>
         </div>

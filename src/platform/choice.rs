@@ -1,15 +1,30 @@
 //! A choice that the address may name and that is remembered.
 
+use loopscope_engine::world::Scenario;
+
 use super::dom::{address, put_into_address};
+
+/// What the address calls the scenario by.
+pub const SCENARIO: &str = "s";
+
+/// What the address says.
+pub fn asked(name: &str) -> Option<String> {
+    address().and_then(|url| url.search_params().get(name))
+}
 
 /// What the address says, else what is remembered.
 pub fn chosen(name: &str) -> Option<String> {
-    let asked = address().and_then(|url| url.search_params().get(name));
-    asked.or_else(|| super::load(name))
+    asked(name).or_else(|| super::load(name))
 }
 
 /// Remembers a choice, and puts it into the address.
 pub fn choose(name: &str, value: &str) {
     super::save(name, value);
     let _ = put_into_address(name, value);
+}
+
+/// Puts a scenario's name into the address: nothing for the first one, and for one that is not in the list.
+pub fn name_scenario(scenario: &Scenario) {
+    let known = Scenario::CATALOG.iter().skip(1).find(|it| it.name == scenario.name);
+    let _ = put_into_address(SCENARIO, known.map_or("", |it| it.id));
 }

@@ -140,12 +140,16 @@ pub fn set_theme(dark: bool) {
 
 /// The simple view is shown: the page's first script has read that from the address, or from what is remembered.
 pub fn view_is_simple() -> bool {
-    root().and_then(|root| root.get_attribute("data-view")).as_deref() != Some("workspace")
+    root().and_then(|root| root.get_attribute("data-view")).as_deref().is_none_or(|view| view == "simple")
 }
 
-/// Remembers which view is shown, and puts it into the address.
-pub fn set_view(simple: bool) {
-    let view = if simple { "simple" } else { "workspace" };
+/// Two worlds are shown beside each other.
+pub fn twins_are_shown() -> bool {
+    root().and_then(|root| root.get_attribute("data-view")).as_deref() == Some("twin")
+}
+
+/// Remembers which view is shown, `simple` or another one, and puts it into the address.
+pub fn set_view(view: &str) {
     if let Some(root) = root() {
         let _ = root.set_attribute("data-view", view);
     }
@@ -157,9 +161,13 @@ pub(super) fn address() -> Option<Url> {
     Url::new(&document().location()?.href().ok()?).ok()
 }
 
+/// Puts a value into the address; takes it out where it is empty.
 pub(super) fn put_into_address(name: &str, value: &str) -> Result<(), JsValue> {
     let url = address().ok_or(JsValue::NULL)?;
-    url.search_params().set(name, value);
+    match value.is_empty() {
+        true => url.search_params().delete(name),
+        false => url.search_params().set(name, value),
+    }
     window().history()?.replace_state_with_url(&JsValue::NULL, "", Some(&url.href()))
 }
 

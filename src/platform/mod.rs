@@ -11,11 +11,11 @@ mod rest;
 mod storage;
 mod watch;
 
-pub use choice::{choose, chosen};
+pub use choice::{SCENARIO, asked, choose, chosen, name_scenario};
 pub use dom::{
     active_element, all, begin, bring_up, click, colors, copy, file_text, focus, focus_by_id, focus_first, is_near_end,
     is_page_fixed, is_shown, is_text_field, next_frame, pen, press, px, rem, select_all, select_range, set_theme,
-    set_view, show, show_nearest, sprite, theme_is_dark, type_text, view_is_simple,
+    set_view, show, show_nearest, sprite, theme_is_dark, twins_are_shown, type_text, view_is_simple,
 };
 pub use failure::{install_panic_card, stop};
 pub use files::{address_of_page, deflate, download, forget_hash, hash, inflate, png, text_file};

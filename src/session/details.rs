@@ -35,6 +35,7 @@ impl Core {
             if !session.is_simple.get_untracked() {
                 focus.closer.put(self.look_closer(session));
                 self.show_desks(session);
+                self.show_orders(session);
             }
             if is_fast && !at_once {
                 return;

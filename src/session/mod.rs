@@ -13,6 +13,7 @@ mod lights;
 mod look;
 mod moves;
 mod play;
+mod room;
 mod seek;
 mod share;
 mod show;
@@ -20,6 +21,7 @@ mod state;
 mod steps;
 mod stops;
 mod timeline;
+mod twin;
 mod why;
 
 pub use closer::Closer;
@@ -36,6 +38,7 @@ pub use state::{
 pub use steps::StepBy;
 pub use stops::Stop;
 pub use timeline::Lanes;
+pub use twin::Twins;
 pub use why::{Chain, Origin};
 
 use leptos::prelude::*;
@@ -46,7 +49,7 @@ use loopscope_engine::sim::Seq;
 use loopscope_engine::view::{self, PodRow};
 use loopscope_engine::world::{Goal, Instant, Scenario, Simulation};
 
-use crate::platform::{self, Raf, set_view, view_is_simple, wall_ms};
+use crate::platform::{self, Raf, set_view, twins_are_shown, view_is_simple, wall_ms};
 use branches::Beside;
 use lights::Lights;
 use seek::Seeking;
@@ -113,6 +116,7 @@ struct Core {
     /// The world that one left by following a link into its past.
     later: Option<Simulation>,
     beside: Option<Beside>,
+    twin: Option<twin::Beside>,
     /// The branch whose commands are listed.
     steps_of: Option<BranchId>,
     registry: Registry,
@@ -138,6 +142,7 @@ struct Core {
     loops_at: f64,
     page_at: f64,
     map_due: f64,
+    room_at: f64,
     details_seq: u64,
     /// Wall time at which the announcer last spoke, and its waiting sentence.
     announcer: Option<gloo_timers::callback::Timeout>,
@@ -160,6 +165,7 @@ impl Core {
             stopped: None,
             later: None,
             beside: None,
+            twin: None,
             steps_of: None,
             registry: Registry::default(),
             lights: Lights::default(),
@@ -176,6 +182,7 @@ impl Core {
             loops_at: f64::MIN,
             page_at: f64::MIN,
             map_due: f64::MIN,
+            room_at: f64::MIN,
             details_seq: u64::MAX,
             announcer: None,
             announced_seq: 0,
@@ -209,6 +216,7 @@ pub struct Session {
     pub lanes: Lanes,
     pub git: GitDesk,
     pub infra: InfraDesk,
+    pub twins: Twins,
 }
 
 impl Session {
@@ -243,6 +251,7 @@ impl Session {
             lanes: Lanes::new(),
             git: GitDesk::new(),
             infra: InfraDesk::new(),
+            twins: Twins::new(twins_are_shown()),
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
         session.transport.started.put(is_started);
@@ -263,9 +272,19 @@ impl Session {
 
     /// Changes to the simple view, or to the workspace. Whatever runs goes on.
     pub fn show_simple(self, simple: bool) {
-        set_view(simple);
+        if self.twins.are_shown.get_untracked() && !simple {
+            return self.show_twins(false);
+        }
+        set_view(if simple { "simple" } else { "workspace" });
         self.is_simple.put(simple);
+        self.twins.are_shown.put(false);
         self.refresh();
+    }
+
+    /// To the workspace; from there to the simple view.
+    pub fn switch_view(self) {
+        let is_work = !self.is_simple.get_untracked() && !self.twins.are_shown.get_untracked();
+        self.show_simple(is_work);
     }
 
     /// Does what a first visit does not need, once the rest of the program is there.
@@ -301,11 +320,11 @@ impl Session {
 
     /// Brings a part of the workspace to the front wherever it may be hidden.
     pub fn open(self, part: Part) {
-        if self.is_simple.get_untracked() {
+        if self.is_simple.get_untracked() || self.twins.are_shown.get_untracked() {
             self.show_simple(false);
         }
         self.focus.open(part);
-        if matches!(part, Part::Git | Part::Infra) {
+        if matches!(part, Part::Git | Part::Infra | Part::Orders) {
             self.refresh();
         }
     }

@@ -156,6 +156,11 @@ impl Core {
             }
         }
         self.follow(session, wall, playing);
+        if self.sim().has_room() {
+            self.show_room(session, wall, playing);
+        } else {
+            board.room.put(None);
+        }
         if session.is_simple.get_untracked() {
             let simple = session.focus.selected.with_untracked(|key| view::simple(self.sim(), key.as_ref()));
             board.code_lit.put(self.lights.of_code(&simple, wall, playing));
@@ -166,6 +171,9 @@ impl Core {
             let began = wall_ms();
             self.show_map(session, wall, playing);
             self.show_beside(session, wall, playing);
+            if session.twins.are_shown.get_untracked() {
+                self.show_twins(session, wall, playing);
+            }
             self.map_due = wall + REST * (wall_ms() - began);
         }
     }

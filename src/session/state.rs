@@ -3,7 +3,7 @@ use loopscope_engine::history::BranchId;
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
     Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, ObjectDiff,
-    Phrase, Picture, PodRow, SimpleView, StoreView, Summary,
+    OrdersView, Phrase, Picture, PodRow, RoomView, SimpleView, StoreView, Summary,
 };
 use loopscope_engine::world::Sample as Step;
 
@@ -167,6 +167,8 @@ pub struct Past {
     pub other: State<Option<Other>>,
     /// What was done before the page was reloaded: `12 steps, up to 02:15.000`.
     pub offer: State<Option<String>>,
+    /// What was open before this scenario was begun: its name.
+    pub before: State<Option<String>>,
     /// A branch that has just begun because of an act in the past.
     pub(super) forked: State<Option<String>>,
 }
@@ -182,6 +184,7 @@ impl Past {
             beside: State::new(None),
             other: State::new(None),
             offer: State::new(None),
+            before: State::new(None),
             forked: State::new(None),
         }
     }
@@ -245,6 +248,10 @@ pub struct Board {
     /// The loop of the simple view, while that is shown, and which of its phases shine.
     pub simple: State<SimpleView>,
     pub code_lit: State<[bool; 3]>,
+    /// The room of a thermostat, where there is one.
+    pub room: State<Option<RoomView>>,
+    /// Scripts that people ran, and the wish beside them, while they are looked at.
+    pub orders: State<OrdersView>,
     /// What one waits for while nothing seems to happen.
     pub outlook: State<Option<String>>,
     /// Something has been deleted or broken on purpose, so that nobody needs to be told how.
@@ -290,6 +297,8 @@ impl Board {
             rover: State::new(None),
             simple: State::new(SimpleView::default()),
             code_lit: State::new([false; 3]),
+            room: State::new(None),
+            orders: State::new(OrdersView::default()),
             outlook: State::new(None),
             meddled: State::new(false),
         }
@@ -315,12 +324,13 @@ pub enum Part {
     Console,
     Git,
     Infra,
+    Orders,
     Events,
     History,
 }
 
 impl Part {
-    pub const ALL: [Part; 9] = [
+    pub const ALL: [Part; 10] = [
         Part::Map,
         Part::Loops,
         Part::Inspect,
@@ -328,6 +338,7 @@ impl Part {
         Part::Console,
         Part::Git,
         Part::Infra,
+        Part::Orders,
         Part::Events,
         Part::History,
     ];
@@ -341,6 +352,7 @@ impl Part {
             Part::Console => "Console",
             Part::Git => "Git",
             Part::Infra => "Infra",
+            Part::Orders => "Orders",
             Part::Events => "Events",
             Part::History => "History",
         }
@@ -392,6 +404,8 @@ pub struct Focus {
     pub pane: State<Part>,
     /// Where three fit: which of manifest and console is in the first, or what takes the room of all.
     pub first: State<Part>,
+    /// And which of events and orders is in the second.
+    pub mid: State<Part>,
 }
 
 impl Focus {
@@ -412,6 +426,7 @@ impl Focus {
             part: State::new(Part::Map),
             pane: State::new(Part::Manifest),
             first: State::new(Part::Manifest),
+            mid: State::new(Part::Events),
         }
     }
 
@@ -423,6 +438,9 @@ impl Focus {
         }
         if matches!(part, Part::Manifest | Part::Console | Part::Git | Part::Infra) {
             self.first.put(part);
+        }
+        if matches!(part, Part::Events | Part::Orders) {
+            self.mid.put(part);
         }
     }
 }

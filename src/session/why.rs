@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    fn show_chain(self, chain: Chain) {
+    pub(super) fn show_chain(self, chain: Chain) {
         self.transport.follow.put(false);
         self.focus.chain.put(Some(chain));
         if self.focus.tab.get_untracked() == InspectTab::Yaml {

@@ -140,7 +140,7 @@ labTest('a command that no longer applies is told, and the rest is open', async 
 
   await open('c.yaml', '# Loopscope scenario 1\nname: Two small ones\nseed: 4\nnodes: [{name: a}, {name: b}]\n');
   await lab.message(/The scenario is open: Two small ones/).waitFor();
-  assert.equal(await page.locator('.scenario').innerText(), 'Two small ones');
+  assert.equal(await page.getByLabel('Scenario', { exact: true }).inputValue(), 'Two small ones');
   await page.getByText('No pods').first().waitFor();
 });
 

@@ -16,7 +16,9 @@ use crate::sim::{Millis, Time};
 pub const MANAGER: &str = "script";
 /// The most pods that one script asks for.
 pub const MOST: u32 = 100;
-const IMAGE: &str = "nginx:1.27.3";
+pub const IMAGE: &str = "nginx:1.27.3";
+/// The label `app` of the pods that scripts start.
+pub const APP: &str = "ordered";
 
 /// The key of a run: no object, so its name has spaces.
 pub fn run_key(namespace: &str, count: u32, run: usize) -> ObjectKey {
@@ -59,7 +61,7 @@ impl Reconciler for Orders {
 
 /// A pod of its own, with a name that the API server chooses.
 fn pod(key: &ObjectKey) -> Pod {
-    let labels: Labels = [("app".to_owned(), "ordered".to_owned())].into();
+    let labels: Labels = [("app".to_owned(), APP.to_owned())].into();
     let metadata = ObjectMeta {
         namespace: key.namespace.clone(),
         generate_name: "ordered-".into(),

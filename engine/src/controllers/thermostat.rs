@@ -54,6 +54,17 @@ impl RoomSpec {
     }
 }
 
+/// What a turn's Observe said, in °C: what is wanted, and what its sensor says.
+pub fn observed(facts: &Facts) -> Option<[String; 2]> {
+    match facts.text.args.as_slice() {
+        [want, measured] if facts.text.text.starts_with(OBSERVED) => Some([want.to_string(), measured.to_string()]),
+        _ => None,
+    }
+}
+
+/// How an Observe begins.
+const OBSERVED: &str = "want **{}** °C";
+
 /// Turns a heater up and down.
 #[derive(Clone, Debug, Default)]
 pub struct Thermostat {

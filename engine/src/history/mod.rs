@@ -6,6 +6,7 @@
 mod branch;
 mod checkpoints;
 mod replay;
+mod twin;
 mod typed;
 
 use std::rc::Rc;
@@ -15,6 +16,7 @@ use crate::world::{Command, Goal, Instant, JournalEntry, Outcome, Ran, Scenario,
 pub use branch::{Branch, BranchId};
 pub use checkpoints::{MOST, OLD_SPACING, RECENT, SPACING};
 pub use replay::Replay;
+pub use twin::Twin;
 
 /// Happenings between two looks at whether a checkpoint is due.
 const CHUNK: usize = 256;

@@ -6,18 +6,23 @@ use super::workloads::workloads;
 use super::{CodeLine, LoopId, Phase, PhaseCell, PodClass, SimpleView};
 use crate::api::{Kind, Node, Object, ObjectKey, Pod};
 use crate::client::{LoopIndex, TurnPhase, What};
-use crate::controllers::replicaset;
+use crate::controllers::{replicaset, thermostat};
 use crate::sim::Seq;
 use crate::world::{Cell, Goal, Loop, Simulation};
 
-/// The loop that the simple view shows.
+/// The loop that the simple view shows; where there is a room, its thermostat.
 const SHOWN: &str = "ReplicaSet";
+
+fn shown(simulation: &Simulation) -> Option<usize> {
+    let name = if simulation.has_room() { thermostat::NAME } else { SHOWN };
+    simulation.loops().iter().position(|it| &*it.name == name)
+}
 
 /// What the simple view shows of the present instant. A selected pod is the one to be deleted.
 pub fn simple(simulation: &Simulation, selected: Option<&ObjectKey>) -> SimpleView {
     let mut view = SimpleView { victim: victim(simulation, selected), ..SimpleView::default() };
     let loops = simulation.loops();
-    if let Some(at) = loops.iter().position(|it| &*it.name == SHOWN) {
+    if let Some(at) = shown(simulation) {
         view.of = u32::try_from(at).ok().map(LoopId);
         read(simulation, &loops[at], &mut view);
     }
@@ -34,7 +39,7 @@ pub fn simple(simulation: &Simulation, selected: Option<&ObjectKey>) -> SimpleVi
 
 /// What a step to the next act leads to where the code is all that is shown of the loops: the code takes its step.
 pub fn code_step(simulation: &Simulation) -> Goal {
-    let shown = simulation.loops().iter().position(|it| &*it.name == SHOWN).and_then(|at| u32::try_from(at).ok());
+    let shown = shown(simulation).and_then(|at| u32::try_from(at).ok());
     shown.map_or(Goal::Act, |at| Goal::StepOf(LoopIndex(at)))
 }
 
@@ -60,6 +65,9 @@ fn read(simulation: &Simulation, it: &Loop, view: &mut SimpleView) {
         if let Some((want, active)) = replicaset::observed(&cell.facts) {
             view.lines[0] = CodeLine { value: bold(want), note: format!("spec.replicas of {}", key.name) };
             view.lines[1] = CodeLine { value: bold(active), note: facts.detail };
+        } else if let Some([want, measured]) = thermostat::observed(&cell.facts) {
+            view.lines[0] = CodeLine { value: celsius(&want), note: format!("data.desired of {}", key.name) };
+            view.lines[1] = CodeLine { value: celsius(&measured), note: facts.detail };
         }
         view.seqs[0] = facts.seq;
     }
@@ -83,6 +91,10 @@ fn read(simulation: &Simulation, it: &Loop, view: &mut SimpleView) {
     } else if diff.is_some() && view.lit.is_none() {
         view.lines[3].note = "no step".into();
     }
+}
+
+fn celsius(degrees: &str) -> super::Phrase {
+    format!("**{degrees} °C**").into()
 }
 
 fn bold(n: i64) -> super::Phrase {

@@ -102,6 +102,11 @@ impl fmt::Display for Cold {
 }
 
 impl Simulation {
+    /// There is a room to look after.
+    pub fn has_room(&self) -> bool {
+        self.room.is_some()
+    }
+
     /// The room, as it is now.
     pub fn room(&self) -> Option<Room> {
         let mut room = self.room.as_ref()?.0.clone();

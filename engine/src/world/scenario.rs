@@ -65,6 +65,15 @@ impl ClientLimit {
     pub const CONTROLLER_MANAGER: Self = Self { qps: 20, burst: 30 };
 }
 
+/// A scenario of the list that the page offers.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed {
+    /// What an address calls it.
+    pub id: &'static str,
+    pub name: &'static str,
+    pub begin: fn() -> Scenario,
+}
+
 /// How a world begins. With the journal of commands it decides everything that follows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -170,9 +179,21 @@ impl Scenario {
         Self { name: "Thermostat".into(), manifest: ROOM.into(), nodes: Vec::new(), ..Self::empty(1) }
     }
 
-    /// One of those that need no description.
+    /// Those that need no description.
+    pub const CATALOG: [Listed; 3] = [
+        Listed { id: "self-healing", name: "Self-healing", begin: Self::self_healing },
+        Listed { id: "empty", name: "Empty cluster", begin: || Self::empty(1) },
+        Listed { id: "thermostat", name: "Thermostat", begin: Self::thermostat },
+    ];
+
+    /// One of them, by its name.
     pub fn built_in(name: &str) -> Option<Self> {
-        [Self::self_healing(), Self::empty(1), Self::thermostat()].into_iter().find(|it| it.name == name)
+        Self::CATALOG.iter().find(|it| it.name == name).map(|it| (it.begin)())
+    }
+
+    /// One of them, as an address calls it.
+    pub fn called(id: &str) -> Option<Self> {
+        Self::CATALOG.iter().find(|it| it.id == id).map(|it| (it.begin)())
     }
 
     /// As [`Scenario::empty`], with so many equal nodes.

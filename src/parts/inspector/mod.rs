@@ -6,7 +6,7 @@ mod facts;
 mod fights;
 mod gone;
 mod load;
-mod plot;
+pub mod plot;
 mod scaler;
 mod why;
 mod writers;

@@ -37,7 +37,7 @@ pub fn loops() -> View {
     view! {
         <section class="loops" id="loops" aria-labelledby="h-loops">
             <div class="panel-h">
-                <h2 class="h" id="h-loops">"Loops"</h2>{now()}{when(move || !is_picture(), which)}{forms()}
+                <h2 class="h" id="h-loops">"Loops"</h2>{now()}{super::twin_button()}{when(move || !is_picture(), which)}{forms()}
             </div>
             <div class="loops-in" tabindex="0" role="group" aria-label="Loops, arrow keys move" on:keydown=rove_loops>
                 {when(is_picture, picture::picture)}

@@ -33,14 +33,16 @@ pub fn map() -> View {
     };
     let simple = session.is_simple.get_untracked();
     let is_table = move || !simple && board.table.get();
-    let is_empty = move || board.n_pods.get() == 0;
+    let has_room = move || board.room.with(Option::is_some);
+    let is_empty = move || board.n_pods.get() == 0 && !has_room();
     view! {
-        <section class="map" id="map" tabindex="-1" aria-labelledby="h-map">
+        <section class="map" class:is-room=has_room id="map" tabindex="-1" aria-labelledby="h-map">
             <div class="panel-h">
-                <h2 class="h" id="h-map">"Map"</h2><span class="sub map-count">{counts}</span>
+                <h2 class="h" id="h-map">{move || if has_room() { "Room" } else { "Map" }}</h2><span class="sub map-count">{counts}</span>
                 <ul class="legend" aria-label="Pods by state">{move || board.counts.with(legend)}</ul>
                 {(!simple).then(|| acts(session))}
             </div>
+            {when(has_room, super::room::room)}
             {when(is_empty, empty)}
             {when(is_table, table::table)}
             {when(move || is_table() && board.is_crowd.get(), pages::pages)}
