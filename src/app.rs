@@ -63,6 +63,8 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         Part::Console => "console",
         Part::Events => "events",
         Part::History => "history",
+        Part::Faults => "faults",
+        Part::Properties => "properties",
     };
     let is_simple = move || session.is_simple.get();
     let frame = move || if is_simple() { "plain" } else { "frame" };

@@ -75,5 +75,5 @@ fn infrastructure_as_code_shows_the_last_run() {
     assert!(matches!(event(&simulation, act.seq), What::Outside { .. }));
     command(&mut simulation, "terraform plan");
     let [read, plan, _] = card(&simulation, "Infrastructure as code").cells.map(Option::unwrap_or_default);
-    assert_eq!((read.text.plain(), plan.text.plain()), ("1 objects read from the cloud".into(), "No changes".into()));
+    assert_eq!((read.text.plain(), plan.text.plain()), ("1 object read from the cloud".into(), "No changes".into()));
 }

@@ -1,5 +1,7 @@
+use loopscope_engine::view::FaultsView;
+
 use super::rove::rove_tabs;
-use super::{console_pane, events_pane, history_pane, manifest_pane};
+use super::{console_pane, events_pane, faults_pane, history_pane, manifest_pane, properties_pane};
 use crate::atoms::yes;
 use crate::session::{Part, session};
 use crate::ui::{State, View, view};
@@ -7,7 +9,7 @@ use crate::ui::{State, View, view};
 /// The panes below the transport bar: side by side where they fit, else behind tabs.
 pub fn dock() -> View {
     let session = session();
-    let (pane, first) = (session.focus.pane, session.focus.first);
+    let (pane, first, last) = (session.focus.pane, session.focus.first, session.focus.last);
     let tab = move |part: Part, shown: State<Part>| {
         let selected = move || yes(shown.get() == part);
         let label = move || match part {
@@ -21,6 +23,14 @@ pub fn dock() -> View {
                 n => ["History ", n.to_string().as_str()].concat(),
             },
             Part::Console => "Console".to_owned(),
+            Part::Faults => match session.trouble.faults.with(FaultsView::n_on) {
+                0 => "Faults".to_owned(),
+                n => ["Faults, ", n.to_string().as_str(), " on"].concat(),
+            },
+            Part::Properties => match session.trouble.properties.with(|it| super::properties::n_broken(it)) {
+                0 => "Properties".to_owned(),
+                n => ["Properties, ", n.to_string().as_str(), " broken"].concat(),
+            },
             _ => ["Events ", session.transport.seq.get().to_string().as_str()].concat(),
         };
         view! {
@@ -34,7 +44,7 @@ pub fn dock() -> View {
     view! {
         <section class="dock" aria-label="Dock">
             <div class="dock-tabs" role="tablist" aria-label="Dock" on:keydown=rove_tabs>
-                {[Part::Manifest, Part::Console, Part::Events, Part::History].map(|part| tab(part, pane))}
+                {Part::DOCK.map(|part| tab(part, pane))}
             </div>
             <div class="dock-first" role="tablist" aria-label="Manifest or console" on:keydown=rove_tabs>
                 {[Part::Manifest, Part::Console].map(|part| tab(part, first))}
@@ -43,7 +53,14 @@ pub fn dock() -> View {
                 {manifest_pane()}
                 {console_pane()}
                 {events_pane()}
-                {history_pane()}
+                <div class="dock-last" class:is-wide={move || last.get() != Part::History}>
+                    <div class="dock-tabs-last" role="tablist" aria-label="History, faults or properties" on:keydown=rove_tabs>
+                        {[Part::History, Part::Faults, Part::Properties].map(|part| tab(part, last))}
+                    </div>
+                    {history_pane()}
+                    {faults_pane()}
+                    {properties_pane()}
+                </div>
             </div>
         </section>
     }

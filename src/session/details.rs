@@ -34,6 +34,7 @@ impl Core {
             focus.objects.put(view::objects(self.sim()));
             if !session.is_simple.get_untracked() {
                 focus.closer.put(self.look_closer(session));
+                self.show_trouble(session);
             }
             if is_fast && !at_once {
                 return;

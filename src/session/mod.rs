@@ -6,6 +6,7 @@ mod commands;
 mod console;
 mod details;
 mod edit;
+mod faults;
 mod keep;
 mod lights;
 mod look;
@@ -22,6 +23,7 @@ mod why;
 
 pub use closer::Closer;
 pub use console::{BlockEntry, Hold, Typing};
+pub use faults::Trouble;
 pub use keep::kept_steps;
 pub use share::Export;
 pub use show::PAGE;
@@ -203,6 +205,7 @@ pub struct Session {
     pub toasts: State<Vec<Toast>>,
     pub announcement: State<String>,
     pub lanes: Lanes,
+    pub trouble: Trouble,
 }
 
 impl Session {
@@ -235,6 +238,7 @@ impl Session {
             toasts: State::new(Vec::new()),
             announcement: State::new(String::new()),
             lanes: Lanes::new(),
+            trouble: Trouble::new(),
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
         session.transport.started.put(is_started);

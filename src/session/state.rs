@@ -3,7 +3,7 @@ use loopscope_engine::history::BranchId;
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
     Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, ObjectDiff,
-    Phrase, Picture, PodRow, SimpleView, StoreView, Summary,
+    Phrase, Picture, PodRow, ShapeCard, SimpleView, StoreView, Summary,
 };
 use loopscope_engine::world::Sample as Step;
 
@@ -85,16 +85,28 @@ pub enum LoopsView {
     Rows,
     Cards,
     Picture,
+    Shape,
 }
 
 impl LoopsView {
-    pub const ALL: [LoopsView; 3] = [LoopsView::Rows, LoopsView::Cards, LoopsView::Picture];
+    pub const ALL: [LoopsView; 4] = [LoopsView::Rows, LoopsView::Cards, LoopsView::Picture, LoopsView::Shape];
 
     pub fn name(self) -> &'static str {
         match self {
             LoopsView::Rows => "Rows",
             LoopsView::Cards => "Cards",
             LoopsView::Picture => "Picture",
+            LoopsView::Shape => "Same shape",
+        }
+    }
+
+    /// As the address and the settings have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            LoopsView::Rows => "rows",
+            LoopsView::Cards => "cards",
+            LoopsView::Picture => "picture",
+            LoopsView::Shape => "shape",
         }
     }
 
@@ -103,6 +115,7 @@ impl LoopsView {
         match crate::platform::chosen("loops").as_deref() {
             Some("cards") => LoopsView::Cards,
             Some("picture") => LoopsView::Picture,
+            Some("shape") => LoopsView::Shape,
             _ => LoopsView::Rows,
         }
     }
@@ -216,6 +229,8 @@ pub struct Board {
     pub open_loop: State<Option<LoopId>>,
     /// All loops as one picture, while that is shown.
     pub picture: State<Picture>,
+    /// Five loops laid over each other, while that is shown.
+    pub shapes: State<Vec<ShapeCard>>,
     pub nodes: State<Vec<NodeEntry>>,
     pub unscheduled: State<Vec<PodEntry>>,
     pub unscheduled_message: State<Option<String>>,
@@ -272,6 +287,7 @@ impl Board {
             loops_view: State::new(LoopsView::chosen()),
             open_loop: State::new(None),
             picture: State::new(Picture::default()),
+            shapes: State::new(Vec::new()),
             nodes: State::new(Vec::new()),
             unscheduled: State::new(Vec::new()),
             unscheduled_message: State::new(None),
@@ -315,11 +331,25 @@ pub enum Part {
     Console,
     Events,
     History,
+    Faults,
+    Properties,
 }
 
 impl Part {
-    pub const ALL: [Part; 7] =
-        [Part::Map, Part::Loops, Part::Inspect, Part::Manifest, Part::Console, Part::Events, Part::History];
+    pub const ALL: [Part; 9] = [
+        Part::Map,
+        Part::Loops,
+        Part::Inspect,
+        Part::Manifest,
+        Part::Console,
+        Part::Events,
+        Part::History,
+        Part::Faults,
+        Part::Properties,
+    ];
+    /// The panes of the dock, in their order; where several fit, the first two share a place, and so do the last three.
+    pub const DOCK: [Part; 6] =
+        [Part::Manifest, Part::Console, Part::Events, Part::History, Part::Faults, Part::Properties];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -330,6 +360,8 @@ impl Part {
             Part::Console => "Console",
             Part::Events => "Events",
             Part::History => "History",
+            Part::Faults => "Faults",
+            Part::Properties => "Properties",
         }
     }
 }
@@ -377,8 +409,9 @@ pub struct Focus {
     pub part: State<Part>,
     /// The pane of the dock that is open where only one fits.
     pub pane: State<Part>,
-    /// Where three fit: which of manifest and console is in the first.
+    /// Where three fit: which of manifest and console is in the first, and which of the last three in the last.
     pub first: State<Part>,
+    pub last: State<Part>,
 }
 
 impl Focus {
@@ -399,17 +432,20 @@ impl Focus {
             part: State::new(Part::Map),
             pane: State::new(Part::Manifest),
             first: State::new(Part::Manifest),
+            last: State::new(Part::History),
         }
     }
 
     /// Brings a part to the front wherever it may be hidden.
     pub fn open(&self, part: Part) {
         self.part.put(part);
-        if matches!(part, Part::Manifest | Part::Console | Part::Events | Part::History) {
+        if Part::DOCK.contains(&part) {
             self.pane.put(part);
         }
-        if matches!(part, Part::Manifest | Part::Console) {
-            self.first.put(part);
+        match part {
+            Part::Manifest | Part::Console => self.first.put(part),
+            Part::History | Part::Faults | Part::Properties => self.last.put(part),
+            _ => {}
         }
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use super::programs::behavior;
-use crate::api::{Kind, Object, ObjectKey, PodSpec, fields};
+use crate::api::{Kind, Name, Object, ObjectKey, PodSpec, fields};
 use crate::environment::Behavior;
 use crate::sim::sort_by;
 use crate::world::{Ask, Command, JournalEntry, Process, Server, Simulation, Subject, Switch, Target};
@@ -270,11 +270,11 @@ pub fn faults(simulation: &Simulation) -> FaultsView {
     if let Some(fault) = of_server(simulation.server()) {
         on(fault, SERVER);
     }
+    let cut: Vec<&Name> = simulation.processes().iter().filter(|it| it.is_cut).filter_map(|it| it.node()).collect();
     for (name, machine) in simulation.machines().iter() {
-        let kubelet = simulation.processes().iter().find(|it| it.node() == Some(name));
         let states = [
             (Fault::Power, !machine.is_on),
-            (Fault::Cut, kubelet.is_some_and(|it| it.is_cut)),
+            (Fault::Cut, cut.contains(&name)),
             (Fault::Network, since(Fault::Network, name).is_some()),
         ];
         states.iter().filter(|(_, is_on)| *is_on).for_each(|(fault, _)| on(*fault, name));

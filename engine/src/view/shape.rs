@@ -111,5 +111,7 @@ fn infrastructure(simulation: &Simulation) -> (bool, [Option<PhaseCell>; 3]) {
         (Some((text, at)), _) => cell(text, "", at),
         _ => None,
     };
-    (true, [cell(format!("**{n_read}** objects read from the cloud"), "refresh", seq), cell(plan, "plan", seq), act])
+    let objects = if n_read == 1 { "object" } else { "objects" };
+    let read = format!("**{n_read}** {objects} read from the cloud");
+    (true, [cell(read, "refresh", seq), cell(plan, "plan", seq), act])
 }
