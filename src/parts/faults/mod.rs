@@ -191,7 +191,7 @@ fn choice(session: Session, group: &'static str, about: About, target: Derived<S
 fn requests(session: Session) -> View {
     let n = session.trouble.requests;
     let change = move |event: Event| {
-        let now = event_target_value(&event).trim().parse().ok().filter(|n| (1..=MOST_REQUESTS).contains(n));
+        let now = event_target_value(&event).trim().parse::<u32>().ok().filter(|n| (1..=MOST_REQUESTS).contains(n));
         n.set(now.unwrap_or_else(|| n.get_untracked()));
     };
     view! {

@@ -33,7 +33,8 @@ fn card(name: &'static str, id: Option<LoopId>, shapes: State<Vec<ShapeCard>>) -
     let board = session().board;
     let it = memo(move || shapes.with(|all| all.iter().find(|it| it.name == name).cloned()));
     let is_here = memo(move || it.with(|it| it.as_ref().is_some_and(|it| it.is_here)));
-    let (turns, phases) = it.with_untracked(|it| it.as_ref().map_or(("", [""; 3]), |it| (it.turns, it.phases)));
+    let words = |all: &Vec<ShapeCard>| all.iter().find(|it| it.name == name).map(|it| (it.turns, it.phases));
+    let (turns, phases) = shapes.with_untracked(words).unwrap_or_default();
     // The lights belong to its row among the loops.
     let entry = memo(move || board.loops.with(|rows| rows.iter().find(|row| Some(row.id) == id).cloned()));
     let lit = memo(move || {
