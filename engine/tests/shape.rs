@@ -49,6 +49,8 @@ fn a_thermostat_and_an_agent_fill_their_cards() {
     assert!(it.is_here && it.cells[0].as_ref().is_some_and(|cell| cell.text.plain().starts_with("want 21.0 °C")), "{it:?}");
     let mut git = Simulation::new(Scenario::self_healing());
     run_for(&mut git, 5_000);
+    let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting}\ndata: {text: hello}\n";
+    command(&mut git, &format!("git commit -m first --file='greeting.yaml={manifest}'"));
     command(&mut git, "gitops argocd --self-heal=on");
     run_for(&mut git, 200_000);
     let it = card(&git, "GitOps agent");
