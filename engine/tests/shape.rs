@@ -46,7 +46,10 @@ fn a_thermostat_and_an_agent_fill_their_cards() {
     let mut room = Simulation::new(Scenario::thermostat());
     run_for(&mut room, 31_000);
     let it = card(&room, "Thermostat");
-    assert!(it.is_here && it.cells[0].as_ref().is_some_and(|cell| cell.text.plain().starts_with("want 21.0 °C")), "{it:?}");
+    assert!(
+        it.is_here && it.cells[0].as_ref().is_some_and(|cell| cell.text.plain().starts_with("want 21.0 °C")),
+        "{it:?}"
+    );
     let mut git = Simulation::new(Scenario::self_healing());
     run_for(&mut git, 5_000);
     let manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting}\ndata: {text: hello}\n";
@@ -61,7 +64,10 @@ fn a_thermostat_and_an_agent_fill_their_cards() {
 #[test]
 fn infrastructure_as_code_shows_the_last_run() {
     let mut simulation = Simulation::new(Scenario::empty(5));
-    command(&mut simulation, "terraform write 'resources:\n  cloud_service.web:\n    desired_count: 3\n    image: app:v1\n'");
+    command(
+        &mut simulation,
+        "terraform write 'resources:\n  cloud_service.web:\n    desired_count: 3\n    image: app:v1\n'",
+    );
     let it = card(&simulation, "Infrastructure as code");
     assert!(it.is_here && it.cells.iter().all(Option::is_none), "{it:?}");
     command(&mut simulation, "terraform apply");

@@ -391,7 +391,8 @@ pub fn fault_command(simulation: &Simulation, fault: Fault, target: &str, on: bo
 
 /// As `kubectl create quota` does: as many pods as there are, and no more.
 fn forbid_pods(simulation: &Simulation) -> Command {
-    let is_counted = |it: &&Object| &*it.meta().namespace == "default" && it.as_pod().is_some_and(|pod| pod.is_active());
+    let is_counted =
+        |it: &&Object| &*it.meta().namespace == "default" && it.as_pod().is_some_and(|pod| pod.is_active());
     let n = simulation.api().objects().of_kind(Kind::Pod).filter(is_counted).count();
     let object = fields([
         ("apiVersion", "v1".into()),

@@ -63,10 +63,14 @@ pub fn same_shape(simulation: &Simulation) -> Vec<ShapeCard> {
     let card = |((name, turns, phases), own): ((&'static str, &'static str, [&'static str; 3]), &str)| {
         let found = simulation.loops().iter().enumerate().find(|(_, it)| it.name.as_str() == own);
         let (is_here, cells) = match found {
-            Some((_, it)) => (true, [TurnPhase::Observe, TurnPhase::Diff, TurnPhase::Act].map(|phase| {
-                let waits = it.shown.as_ref().and_then(|key| it.active.get(key)).is_some_and(|turn| turn.awaiting > 0);
-                it.cells[phase as usize].as_ref().map(|cell| phase_cell(cell, waits && phase == TurnPhase::Act))
-            })),
+            Some((_, it)) => (
+                true,
+                [TurnPhase::Observe, TurnPhase::Diff, TurnPhase::Act].map(|phase| {
+                    let waits =
+                        it.shown.as_ref().and_then(|key| it.active.get(key)).is_some_and(|turn| turn.awaiting > 0);
+                    it.cells[phase as usize].as_ref().map(|cell| phase_cell(cell, waits && phase == TurnPhase::Act))
+                }),
+            ),
             None if own.is_empty() => infrastructure(simulation),
             None => (false, [None, None, None]),
         };
@@ -83,9 +87,8 @@ const MOST_BACK: u64 = 2_000;
 fn infrastructure(simulation: &Simulation) -> (bool, [Option<PhaseCell>; 3]) {
     let iac = simulation.iac();
     let none = [None, None, None];
-    let runs = |command: &Command| {
-        matches!(command, Command::Iac { deed: IacDeed::Plan { .. } | IacDeed::Apply { .. } })
-    };
+    let runs =
+        |command: &Command| matches!(command, Command::Iac { deed: IacDeed::Plan { .. } | IacDeed::Apply { .. } });
     let Some(run) = simulation.journal().iter().rposition(|it| runs(&it.command)) else {
         return (!iac.config.is_empty(), none);
     };

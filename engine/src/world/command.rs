@@ -266,12 +266,7 @@ impl Command {
             Delete { target, .. } => target.kind == Kind::ResourceQuota,
             Request { ask, .. } => ask.target().is_some_and(|it| it.kind == Kind::ResourceQuota),
             Apply { .. } | Replace { .. } | Scale { .. } | SetImage { .. } | Rollback { .. } | Pause { .. } => false,
-            Restart { .. }
-            | Patch { .. }
-            | Evict { .. }
-            | Cordon { .. }
-            | Git { .. }
-            | Iac { .. } => false,
+            Restart { .. } | Patch { .. } | Evict { .. } | Cordon { .. } | Git { .. } | Iac { .. } => false,
             StopNode { .. } | StartNode { .. } | CutNode { .. } | HealNode { .. } | BreakNode { .. } => true,
             MendNode { .. } | AddNode { .. } | RemoveNode { .. } | SetBehavior { .. } | RestoreBehavior { .. } => true,
             SetReady { .. } | CrashContainer { .. } | StopController { .. } | StartController { .. } => true,

@@ -50,11 +50,9 @@ pub fn word(fault: Fault) -> Word {
             "Nobody answers: every request fails, and nothing is written.",
             "Look at the nodes: what runs goes on.",
         ),
-        Fault::Slow => words(
-            "Slow",
-            "Every request takes 2 s longer.",
-            "Look at the loops: they act on what was true 2 s ago.",
-        ),
+        Fault::Slow => {
+            words("Slow", "Every request takes 2 s longer.", "Look at the loops: they act on what was true 2 s ago.")
+        }
         Fault::Refusing => words(
             "Refusing: 429",
             "It answers programs with 429 Too Many Requests.",

@@ -85,9 +85,7 @@ fn shown(flow: Derived<Option<Flow>>) -> View {
         flow.with(|it| it.iter().flat_map(|it| &it.wires).map(|wire| wire.name.clone()).collect::<Vec<String>>())
     });
     let words = memo(move || flow.with(|it| it.as_ref().map_or_else(String::new, |it| it.words.clone())));
-    let legend = memo(move || {
-        flow.with(|it| it.as_ref().map_or((1, 0), |it| (it.each, it.more)))
-    });
+    let legend = memo(move || flow.with(|it| it.as_ref().map_or((1, 0), |it| (it.each, it.more))));
     let each_words = move || match legend.get().0 {
         1 => "each mark is a request".to_owned(),
         n => ["each mark is ", &n.to_string(), " requests"].concat(),

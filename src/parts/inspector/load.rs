@@ -6,9 +6,9 @@ use loopscope_engine::environment::{Load, Shape};
 use loopscope_engine::view::{Endpoint, LoadView, LossLine};
 use loopscope_engine::world::Command;
 
-use super::{flow, link};
 use super::plot::{Axes, brief, permille, plot, thousandths, whole};
 use super::writers::closer;
+use super::{flow, link};
 use crate::atoms::yes;
 use crate::session::{Session, Tone, session};
 use crate::ui::{State, View, memo, view, when};

@@ -38,7 +38,9 @@ fn card(name: &'static str, id: Option<LoopId>, shapes: State<Vec<ShapeCard>>) -
     // The lights belong to its row among the loops.
     let entry = memo(move || board.loops.with(|rows| rows.iter().find(|row| Some(row.id) == id).cloned()));
     let lit = memo(move || {
-        entry.with(|it| it.as_ref().map(|it: &LoopEntry| State::from(it.lit.clone()))).map_or([false; 3], |lit| lit.get())
+        entry
+            .with(|it| it.as_ref().map(|it: &LoopEntry| State::from(it.lit.clone())))
+            .map_or([false; 3], |lit| lit.get())
     });
     let tag = move || if is_here.get() { "in this world" } else { "not in this world" };
     let icons = move |at: usize| icon_of(|| "i i12", move || ICONS[at][usize::from(lit.get()[at])]);
