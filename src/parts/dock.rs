@@ -27,7 +27,7 @@ pub fn dock() -> View {
                 0 => "Faults".to_owned(),
                 n => ["Faults, ", n.to_string().as_str(), " on"].concat(),
             },
-            Part::Properties => match session.trouble.properties.with(|it| super::properties::n_broken(it)) {
+            Part::Properties => match session.trouble.properties.with(super::properties::n_broken) {
                 0 => "Properties".to_owned(),
                 n => ["Properties, ", n.to_string().as_str(), " broken"].concat(),
             },
