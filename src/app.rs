@@ -67,6 +67,8 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         Part::Orders => "orders",
         Part::Events => "events",
         Part::History => "history",
+        Part::Faults => "faults",
+        Part::Properties => "properties",
     };
     let is_simple = move || session.is_simple.get();
     let is_twin = move || !is_simple() && session.twins.are_shown.get();

@@ -322,9 +322,10 @@ fn conditions_have_an_age_and_each_of_kubernetes_own_a_meaning() {
 }
 
 /// The manifests that the page offers, with how many pods are ready after two minutes.
-const SAMPLES: [(&str, &str, usize); 8] = [
+const SAMPLES: [(&str, &str, usize); 9] = [
     ("web", include_str!("../../src/parts/manifest/samples/web.yaml"), 3),
     ("autoscaled", include_str!("../../src/parts/manifest/samples/autoscaled.yaml"), 2),
+    ("traffic", include_str!("../../src/parts/manifest/samples/traffic.yaml"), 3),
     ("unready", include_str!("../../src/parts/manifest/samples/unready.yaml"), 0),
     ("budget", include_str!("../../src/parts/manifest/samples/budget.yaml"), 4),
     ("statefulset", include_str!("../../src/parts/manifest/samples/statefulset.yaml"), 3),

@@ -51,7 +51,7 @@ const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
     Deed { name, keys, place: "map", is_first: true, run: None }
 }
 
-pub static DEEDS: [Deed; 69] = [
+pub static DEEDS: [Deed; 74] = [
     at_first("Play or pause", &[" ", "k"], |session, _| session.toggle()),
     at_first("Pause", &["Escape"], |session, _| session.pause()),
     at_first("Next event", &["ArrowRight", "."], |session, _| session.step_on(StepBy::Event)),
@@ -110,6 +110,13 @@ pub static DEEDS: [Deed; 69] = [
     anywhere("Go to infrastructure as code", &[], |session, _| go(session, Part::Infra, "h-infra")),
     anywhere("Go to the inspector", &["i"], |session, _| go(session, Part::Inspect, "h-insp")),
     anywhere("Go to the events", &[], |session, _| go(session, Part::Events, "log")),
+    anywhere("Go to the faults: what can be broken", &[], |session, _| go(session, Part::Faults, "h-faults")),
+    anywhere("Mend all that was broken", &[], |session, _| session.mend_all()),
+    anywhere("Go to the properties that must hold", &[], |session, _| go(session, Part::Properties, "h-props")),
+    anywhere("Inspect the first Service, to put a load on it", &[], |session, _| {
+        session.select_service();
+        go(session, Part::Inspect, "h-insp");
+    }),
     anywhere("Go to the map", &[], |session, _| go(session, Part::Map, "map")),
     anywhere("Inspect the first workload", &[], |session, _| {
         session.select_first();
@@ -135,6 +142,7 @@ pub static DEEDS: [Deed; 69] = [
     anywhere("Loops as rows", &[], |session, _| show_loops(session, LoopsView::Rows)),
     anywhere("Loops as cards", &[], |session, _| show_loops(session, LoopsView::Cards)),
     anywhere("Loops as one picture", &[], |session, _| show_loops(session, LoopsView::Picture)),
+    anywhere("Loops laid over each other: the same shape", &[], |session, _| show_loops(session, LoopsView::Shape)),
     anywhere("Panels in their first sizes", &[], |_, _| super::splitter::reset_all()),
     anywhere("Add a node", &[], |session, _| session.add_node()),
     anywhere("Simple view or workspace", &["v"], |session, _| session.switch_view()),

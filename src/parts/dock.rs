@@ -1,5 +1,10 @@
+use loopscope_engine::view::FaultsView;
+
 use super::rove::rove_tabs;
-use super::{console_pane, events_pane, git_pane, history_pane, infra_pane, manifest_pane, orders_pane};
+use super::{
+    console_pane, events_pane, faults_pane, git_pane, history_pane, infra_pane, manifest_pane, orders_pane,
+    properties_pane,
+};
 use crate::atoms::yes;
 use crate::session::{Part, session};
 use crate::ui::{State, View, view};
@@ -7,7 +12,7 @@ use crate::ui::{State, View, view};
 /// The panes below the transport bar: side by side where they fit, else behind tabs.
 pub fn dock() -> View {
     let session = session();
-    let (pane, first, mid) = (session.focus.pane, session.focus.first, session.focus.mid);
+    let (pane, first, mid, last) = (session.focus.pane, session.focus.first, session.focus.mid, session.focus.last);
     let tab = move |part: Part, shown: State<Part>| {
         let selected = move || yes(shown.get() == part);
         let label = move || match part {
@@ -22,6 +27,14 @@ pub fn dock() -> View {
             },
             Part::Console | Part::Git | Part::Orders => part.name().to_owned(),
             Part::Infra => "Infrastructure".to_owned(),
+            Part::Faults => match session.trouble.faults.with(FaultsView::n_on) {
+                0 => "Faults".to_owned(),
+                n => ["Faults, ", n.to_string().as_str(), " on"].concat(),
+            },
+            Part::Properties => match session.trouble.properties.with(super::properties::n_broken) {
+                0 => "Properties".to_owned(),
+                n => ["Properties, ", n.to_string().as_str(), " broken"].concat(),
+            },
             _ => ["Events ", session.transport.seq.get().to_string().as_str()].concat(),
         };
         view! {
@@ -35,7 +48,7 @@ pub fn dock() -> View {
     view! {
         <section class="dock" aria-label="Dock">
             <div class="dock-tabs" role="tablist" aria-label="Dock" on:keydown=rove_tabs>
-                {[Part::Manifest, Part::Console, Part::Git, Part::Infra, Part::Orders, Part::Events, Part::History].map(|part| tab(part, pane))}
+                {Part::DOCK.map(|part| tab(part, pane))}
             </div>
             <div class="dock-first" role="tablist" aria-label="Dock, first pane" on:keydown=rove_tabs>
                 {[Part::Manifest, Part::Console, Part::Git, Part::Infra].map(|part| tab(part, first))}
@@ -50,7 +63,14 @@ pub fn dock() -> View {
                 {infra_pane()}
                 {orders_pane()}
                 {events_pane()}
-                {history_pane()}
+                <div class="dock-last" class:is-wide={move || last.get() != Part::History}>
+                    <div class="dock-tabs-last" role="tablist" aria-label="History, faults or properties" on:keydown=rove_tabs>
+                        {[Part::History, Part::Faults, Part::Properties].map(|part| tab(part, last))}
+                    </div>
+                    {history_pane()}
+                    {faults_pane()}
+                    {properties_pane()}
+                </div>
             </div>
         </section>
     }

@@ -13,9 +13,10 @@ pub fn history_pane() -> View {
     let session = session();
     let past = session.past;
     let is_open = move || session.focus.pane.get() == Part::History;
+    let is_last = move || session.focus.last.get() == Part::History;
     let has_steps = move || past.steps.with(|steps| !steps.is_empty());
     view! {
-        <section class="pane pane-history" class:is-open=is_open aria-labelledby="h-hist">
+        <section class="pane pane-history" class:is-open=is_open class:is-last=is_last aria-labelledby="h-hist">
             <div class="pane-h">
                 <h2 class="h" id="h-hist">"History"</h2>
                 <span class="sub">"what you did; press a step to go there"</span>

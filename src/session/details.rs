@@ -36,6 +36,7 @@ impl Core {
                 focus.closer.put(self.look_closer(session));
                 self.show_desks(session);
                 self.show_orders(session);
+                self.show_trouble(session);
             }
             if is_fast && !at_once {
                 return;

@@ -6,6 +6,7 @@ mod commands;
 mod console;
 mod details;
 mod edit;
+mod faults;
 mod git;
 mod infra;
 mod keep;
@@ -26,6 +27,7 @@ mod why;
 
 pub use closer::Closer;
 pub use console::{BlockEntry, Hold, Typing};
+pub use faults::Trouble;
 pub use git::GitDesk;
 pub use infra::{InfraDesk, you};
 pub use keep::kept_steps;
@@ -217,6 +219,7 @@ pub struct Session {
     pub git: GitDesk,
     pub infra: InfraDesk,
     pub twins: Twins,
+    pub trouble: Trouble,
 }
 
 impl Session {
@@ -252,6 +255,7 @@ impl Session {
             git: GitDesk::new(),
             infra: InfraDesk::new(),
             twins: Twins::new(twins_are_shown()),
+            trouble: Trouble::new(),
         };
         session.raf.set_value(Some(Raf::new(move |wall| session.tick(wall))));
         session.transport.started.put(is_started);

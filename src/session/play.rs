@@ -288,7 +288,7 @@ impl Session {
     /// Shows the loops as rows, cards or one picture, and remembers it.
     pub fn show_loops_as(self, how: LoopsView) {
         self.board.loops_view.put(how);
-        choose("loops", &how.name().to_ascii_lowercase());
+        choose("loops", how.word());
         self.refresh();
     }
 }

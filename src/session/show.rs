@@ -151,10 +151,13 @@ impl Core {
             board.store.put(view::store(self.sim()));
             board.outlook.put(view::outlook(self.sim()));
             self.show_loops(board, view::loop_rows(self.sim()), now_ms, wall, playing);
-            if board.loops_view.get_untracked() == LoopsView::Picture {
-                board.picture.put(view::picture(self.sim()));
+            match board.loops_view.get_untracked() {
+                LoopsView::Picture => board.picture.put(view::picture(self.sim())),
+                LoopsView::Shape => board.shapes.put(view::same_shape(self.sim())),
+                _ => {}
             }
         }
+        self.show_flow(session);
         self.follow(session, wall, playing);
         if self.sim().has_room() {
             self.show_room(session, wall, playing);

@@ -3,7 +3,7 @@ use loopscope_engine::history::BranchId;
 use loopscope_engine::manifest::Diagnostic;
 use loopscope_engine::view::{
     Column, Convergence, Counts, Crowd, EventRow, Inspection, LoopId, LoopRow, MapView, NodeCard, NowLine, ObjectDiff,
-    OrdersView, Phrase, Picture, PodRow, RoomView, SimpleView, StoreView, Summary,
+    OrdersView, Phrase, Picture, PodRow, RoomView, ShapeCard, SimpleView, StoreView, Summary,
 };
 use loopscope_engine::world::Sample as Step;
 
@@ -85,16 +85,28 @@ pub enum LoopsView {
     Rows,
     Cards,
     Picture,
+    Shape,
 }
 
 impl LoopsView {
-    pub const ALL: [LoopsView; 3] = [LoopsView::Rows, LoopsView::Cards, LoopsView::Picture];
+    pub const ALL: [LoopsView; 4] = [LoopsView::Rows, LoopsView::Cards, LoopsView::Picture, LoopsView::Shape];
 
     pub fn name(self) -> &'static str {
         match self {
             LoopsView::Rows => "Rows",
             LoopsView::Cards => "Cards",
             LoopsView::Picture => "Picture",
+            LoopsView::Shape => "Same shape",
+        }
+    }
+
+    /// As the address and the settings have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            LoopsView::Rows => "rows",
+            LoopsView::Cards => "cards",
+            LoopsView::Picture => "picture",
+            LoopsView::Shape => "shape",
         }
     }
 
@@ -103,6 +115,7 @@ impl LoopsView {
         match crate::platform::chosen("loops").as_deref() {
             Some("cards") => LoopsView::Cards,
             Some("picture") => LoopsView::Picture,
+            Some("shape") => LoopsView::Shape,
             _ => LoopsView::Rows,
         }
     }
@@ -219,6 +232,8 @@ pub struct Board {
     pub open_loop: State<Option<LoopId>>,
     /// All loops as one picture, while that is shown.
     pub picture: State<Picture>,
+    /// Five loops laid over each other, while that is shown.
+    pub shapes: State<Vec<ShapeCard>>,
     pub nodes: State<Vec<NodeEntry>>,
     pub unscheduled: State<Vec<PodEntry>>,
     pub unscheduled_message: State<Option<String>>,
@@ -279,6 +294,7 @@ impl Board {
             loops_view: State::new(LoopsView::chosen()),
             open_loop: State::new(None),
             picture: State::new(Picture::default()),
+            shapes: State::new(Vec::new()),
             nodes: State::new(Vec::new()),
             unscheduled: State::new(Vec::new()),
             unscheduled_message: State::new(None),
@@ -327,10 +343,12 @@ pub enum Part {
     Orders,
     Events,
     History,
+    Faults,
+    Properties,
 }
 
 impl Part {
-    pub const ALL: [Part; 10] = [
+    pub const ALL: [Part; 12] = [
         Part::Map,
         Part::Loops,
         Part::Inspect,
@@ -341,6 +359,21 @@ impl Part {
         Part::Orders,
         Part::Events,
         Part::History,
+        Part::Faults,
+        Part::Properties,
+    ];
+    /// The panes of the dock, in their order. Where several fit, those up to the infrastructure share a place (Git and it
+    /// take all of it), events and orders another, and the last three the last.
+    pub const DOCK: [Part; 9] = [
+        Part::Manifest,
+        Part::Console,
+        Part::Git,
+        Part::Infra,
+        Part::Orders,
+        Part::Events,
+        Part::History,
+        Part::Faults,
+        Part::Properties,
     ];
 
     pub fn name(self) -> &'static str {
@@ -355,6 +388,8 @@ impl Part {
             Part::Orders => "Orders",
             Part::Events => "Events",
             Part::History => "History",
+            Part::Faults => "Faults",
+            Part::Properties => "Properties",
         }
     }
 }
@@ -404,8 +439,9 @@ pub struct Focus {
     pub pane: State<Part>,
     /// Where three fit: which of manifest and console is in the first, or what takes the room of all.
     pub first: State<Part>,
-    /// And which of events and orders is in the second.
+    /// And which of events and orders is in the second, and of the last three in the last.
     pub mid: State<Part>,
+    pub last: State<Part>,
 }
 
 impl Focus {
@@ -427,20 +463,21 @@ impl Focus {
             pane: State::new(Part::Manifest),
             first: State::new(Part::Manifest),
             mid: State::new(Part::Events),
+            last: State::new(Part::History),
         }
     }
 
     /// Brings a part to the front wherever it may be hidden.
     pub fn open(&self, part: Part) {
         self.part.put(part);
-        if !matches!(part, Part::Map | Part::Loops | Part::Inspect) {
+        if Part::DOCK.contains(&part) {
             self.pane.put(part);
         }
-        if matches!(part, Part::Manifest | Part::Console | Part::Git | Part::Infra) {
-            self.first.put(part);
-        }
-        if matches!(part, Part::Events | Part::Orders) {
-            self.mid.put(part);
+        match part {
+            Part::Manifest | Part::Console | Part::Git | Part::Infra => self.first.put(part),
+            Part::Events | Part::Orders => self.mid.put(part),
+            Part::History | Part::Faults | Part::Properties => self.last.put(part),
+            _ => {}
         }
     }
 }

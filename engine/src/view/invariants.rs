@@ -43,7 +43,7 @@ pub enum InvariantState {
     },
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InvariantsView {
     pub rows: Vec<InvariantRow>,
     /// How long the last change took until every workload was as it is wanted, in ms.

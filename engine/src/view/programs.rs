@@ -6,7 +6,7 @@ use crate::environment::Behavior;
 use crate::world::Simulation;
 
 /// The ways in which a person can make an image's programs behave; the first is as nobody described them.
-pub const BEHAVIORS: [&str; 9] = [
+pub const BEHAVIORS: [&str; 10] = [
     "behaves as usual",
     "crashes",
     "runs out of memory",
@@ -16,6 +16,7 @@ pub const BEHAVIORS: [&str; 9] = [
     "ignores SIGTERM",
     "takes 10 min to pull",
     "is missing in the registry",
+    "takes 30 s to serve",
 ];
 
 /// The behavior of an image's programs by its index in [`BEHAVIORS`].
@@ -30,6 +31,7 @@ pub fn behavior(image: &str, index: usize) -> Behavior {
         6 => Behavior { ignores_term: true, ..usual },
         7 => Behavior { pull_ms: 600_000, ..usual },
         8 => Behavior { is_missing: true, ..usual },
+        9 => Behavior { serve_ms: Some(30_000), ..usual },
         _ => usual,
     }
 }

@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use crate::client::LoopIndex;
 use crate::sim::{Millis, Time};
-use crate::world::{Command, Heap, JournalEntry, Lane, Record, Sample, Simulation, Stroke};
+use crate::world::{Heap, JournalEntry, Lane, Record, Sample, Simulation, Stroke};
 
+use super::faults::broken;
 use super::loops::is_watcher;
 
 /// Which stretch of virtual time is looked at, with both its ends, in ms, and on how many columns; on none lanes are empty.
@@ -198,55 +199,10 @@ fn steps_in<'a>(all: impl Iterator<Item = &'a Sample>, stretch: Stretch) -> Vec<
 
 /// What the commands of a run broke, and mended again.
 fn faults(simulation: &Simulation, steps: &[Rc<JournalEntry>], stretch: Stretch) -> Vec<FaultSpan> {
-    let mut spans: Vec<FaultSpan> = Vec::new();
-    for (index, step) in steps.iter().enumerate() {
-        let at = step.at.0;
-        let is_open = |it: &FaultSpan, what: &str| it.to_ms.is_none() && it.what == what;
-        match broken(&step.command) {
-            Some((what, true)) => {
-                let is_new = !spans.iter().any(|it| is_open(it, &what));
-                if is_new && exists(simulation, &steps[..index], &step.command) {
-                    spans.push(FaultSpan { what, from_ms: at, to_ms: None });
-                }
-            }
-            Some((what, false)) => spans.iter_mut().filter(|it| is_open(it, &what)).for_each(|it| it.to_ms = Some(at)),
-            _ => {}
-        }
-        if let Command::RemoveNode { node } = &step.command {
-            let is_its = |it: &&mut FaultSpan| it.to_ms.is_none() && it.what.split(' ').next() == Some(node);
-            spans.iter_mut().filter(is_its).for_each(|it| it.to_ms = Some(at));
-        }
-    }
-    spans.retain(|it| it.from_ms <= stretch.to_ms && it.to_ms.is_none_or(|to| to >= stretch.from_ms));
-    spans
-}
-
-/// What a command breaks (`true`) or mends.
-fn broken(command: &Command) -> Option<(String, bool)> {
-    let (name, state, breaks) = match command {
-        Command::StopNode { node } => (node, " off", true),
-        Command::StartNode { node } => (node, " off", false),
-        Command::CutNode { node } => (node, " cut off", true),
-        Command::HealNode { node } => (node, " cut off", false),
-        Command::BreakNode { node } => (node, " broken", true),
-        Command::MendNode { node } => (node, " broken", false),
-        Command::StopController { process } => (process, " stopped", true),
-        Command::StartController { process } => (process, " stopped", false),
-        _ => return None,
-    };
-    Some(([name, state].concat(), breaks))
-}
-
-/// Whether there was something to break.
-fn exists(simulation: &Simulation, before: &[Rc<JournalEntry>], command: &Command) -> bool {
-    let node = match command {
-        Command::StopNode { node } | Command::CutNode { node } | Command::BreakNode { node } => node.as_str(),
-        Command::StopController { process } => {
-            return matches!(process.as_str(), "kube-controller-manager" | "kube-scheduler");
-        }
-        _ => return false,
-    };
-    let is_added =
-        |it: &Rc<JournalEntry>| matches!(&it.command, Command::AddNode { node: added } if added.name == node);
-    simulation.machines().get(node).is_some() || before.iter().any(is_added)
+    let all = broken(simulation, steps).into_iter().map(|it| FaultSpan {
+        what: [&it.target, " ", it.fault.word()].concat(),
+        from_ms: it.from_ms,
+        to_ms: it.to_ms,
+    });
+    all.filter(|it| it.from_ms <= stretch.to_ms && it.to_ms.is_none_or(|to| to >= stretch.from_ms)).collect()
 }

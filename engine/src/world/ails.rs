@@ -60,6 +60,11 @@ impl Ailing {
         self.put_off.clear();
     }
 
+    /// After so many more requests it crashes.
+    pub fn crashes_after(&self) -> Option<u32> {
+        self.crash_after
+    }
+
     fn is_deaf(&self) -> bool {
         self.is_paused || self.is_stalled
     }
@@ -327,8 +332,11 @@ impl Simulation {
 
     pub(super) fn crash_after(&mut self, program: &str, requests: u32) -> Outcome {
         match self.central(program) {
-            Ok(process) => self.processes[process].ails.crash_after = Some(requests),
+            Ok(process) => self.processes[process].ails.crash_after = Some(requests).filter(|n| *n > 0),
             Err(outcome) => return outcome,
+        }
+        if requests == 0 {
+            return done(format!("{program} does not crash"));
         }
         done(format!("{program} crashes after {requests} more requests"))
     }

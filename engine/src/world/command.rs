@@ -225,7 +225,8 @@ pub enum Command {
     BreakWatch {
         process: String,
     },
-    /// Crashes it right after it has sent so many more requests; it comes back by itself a second later.
+    /// Crashes it right after it has sent so many more requests; it comes back by itself a second later. With none, what
+    /// was said before no longer holds.
     CrashAfter {
         process: String,
         requests: u32,
@@ -257,19 +258,15 @@ impl Command {
         }
     }
 
-    /// Whether it breaks or mends something that no client of the API server could.
+    /// Whether it breaks or mends something that no client of the API server could, or is about a quota, which takes room
+    /// away from all others.
     pub fn is_disturbance(&self) -> bool {
         use Command::*;
         match self {
+            Delete { target, .. } => target.kind == Kind::ResourceQuota,
+            Request { ask, .. } => ask.target().is_some_and(|it| it.kind == Kind::ResourceQuota),
             Apply { .. } | Replace { .. } | Scale { .. } | SetImage { .. } | Rollback { .. } | Pause { .. } => false,
-            Restart { .. }
-            | Patch { .. }
-            | Delete { .. }
-            | Evict { .. }
-            | Cordon { .. }
-            | Request { .. }
-            | Git { .. }
-            | Iac { .. } => false,
+            Restart { .. } | Patch { .. } | Evict { .. } | Cordon { .. } | Git { .. } | Iac { .. } => false,
             StopNode { .. } | StartNode { .. } | CutNode { .. } | HealNode { .. } | BreakNode { .. } => true,
             MendNode { .. } | AddNode { .. } | RemoveNode { .. } | SetBehavior { .. } | RestoreBehavior { .. } => true,
             SetReady { .. } | CrashContainer { .. } | StopController { .. } | StartController { .. } => true,

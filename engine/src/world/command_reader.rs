@@ -146,7 +146,7 @@ impl Flags {
     }
 }
 
-fn number<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
+pub(super) fn number<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("--{name}={text}: not a number that can be meant"))
 }
 

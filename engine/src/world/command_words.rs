@@ -186,6 +186,11 @@ impl Simulation {
         })
     }
 
+    /// The trace event of a command, by its place in the journal.
+    pub fn event_of(&self, place: usize) -> Option<Seq> {
+        self.commands.get(place).copied()
+    }
+
     /// The command that is a trace event, whether or not the event is still kept.
     pub fn command_of(&self, seq: Seq) -> Option<(&JournalEntry, Note)> {
         let index = self.commands.binary_search(&seq).ok()?;

@@ -323,6 +323,11 @@ impl Simulation {
         self.queue.after(RESTART_TAKES, Happening::Restart { process, epoch, cause });
     }
 
+    /// How the API server answers now.
+    pub fn server(&self) -> Server {
+        self.server
+    }
+
     fn set_server(&mut self, server: Server) -> Outcome {
         if std::mem::replace(&mut self.server, server) == server {
             return done("the API server is already so".into());

@@ -73,6 +73,17 @@ impl ProcessKind {
         }
     }
 
+    /// What it is called in commands, where a person can do something to it.
+    pub fn program(&self) -> Option<&'static str> {
+        match self {
+            ProcessKind::ControllerManager => Some("kube-controller-manager"),
+            ProcessKind::Scheduler => Some("kube-scheduler"),
+            ProcessKind::Thermostat => Some("thermostat"),
+            ProcessKind::GitOps(preset) => Some(preset.program()),
+            ProcessKind::Kubelet(_) | ProcessKind::Script(_) | ProcessKind::Runner { .. } => None,
+        }
+    }
+
     /// Its cache before it has heard of anything.
     pub fn cache(&self) -> Objects {
         Objects::indexed(match self {

@@ -5,7 +5,7 @@ use std::fmt::{self, Formatter};
 use serde::{Deserialize, Serialize};
 
 use super::Command;
-use super::command_reader::{Flags, span};
+use super::command_reader::{Flags, number, span};
 use super::command_text::{Quoted, Span};
 use crate::apiserver::ChangeKind;
 use crate::client::Note;
@@ -120,6 +120,9 @@ pub(super) fn write(f: &mut Formatter<'_>, command: &Command) -> fmt::Result {
             write!(f, "controller {} {}", switch.word(*on), Quoted(process))
         }
         Command::BreakWatch { process } => write!(f, "controller watch-break {}", Quoted(process)),
+        Command::CrashAfter { process, requests: 0 } => {
+            write!(f, "controller crash {} --after=never", Quoted(process))
+        }
         Command::CrashAfter { process, requests } => {
             write!(f, "controller crash {} --after={requests}", Quoted(process))
         }
@@ -149,9 +152,10 @@ pub(super) fn write(f: &mut Formatter<'_>, command: &Command) -> fmt::Result {
 pub(super) fn read(words: &[&str], flags: &mut Flags) -> Result<Option<Command>, String> {
     Ok(Some(match words {
         ["controller", "watch-break", process] => Command::BreakWatch { process: (*process).into() },
-        ["controller", "crash", process] => match flags.read("after")? {
-            Some(0) => return Err("--after=0: at least one request is sent".into()),
-            Some(requests) => Command::CrashAfter { process: (*process).into(), requests },
+        ["controller", "crash", process] => match flags.take("after").as_deref() {
+            Some("never") => Command::CrashAfter { process: (*process).into(), requests: 0 },
+            Some("0") => return Err("--after=0: at least one request is sent".into()),
+            Some(text) => Command::CrashAfter { process: (*process).into(), requests: number("after", text)? },
             None => return Ok(None),
         },
         ["controller", verb, process] => {
@@ -221,6 +225,9 @@ pub(super) fn describe(command: &Command) -> Option<Note> {
             Note { text, args: vec![process.clone().into()] }
         }
         Command::BreakWatch { process } => note!("broke the watch of **{}**", process.clone()),
+        Command::CrashAfter { process, requests: 0 } => {
+            note!("let **{}** go on without a crash", process.clone())
+        }
         Command::CrashAfter { process, requests } => {
             note!("let **{}** crash after {} more of its requests", process.clone(), i64::from(*requests))
         }

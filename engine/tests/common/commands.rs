@@ -285,7 +285,7 @@ fn switch() -> impl Strategy<Value = Command> {
             of
         }),
         name().prop_map(|process| Command::BreakWatch { process }),
-        (name(), 1..u32::MAX).prop_map(|(process, requests)| Command::CrashAfter { process, requests }),
+        (name(), 0..u32::MAX).prop_map(|(process, requests)| Command::CrashAfter { process, requests }),
         servers.prop_map(|server| Command::SetServer { server }),
         (text(), any::<u32>(), prop::option::of(1..u32::MAX)).prop_map(|(by, count, crash_after)| Command::RunScript {
             by,

@@ -6,9 +6,9 @@ use loopscope_engine::environment::{Load, Shape};
 use loopscope_engine::view::{Endpoint, LoadView, LossLine};
 use loopscope_engine::world::Command;
 
-use super::link;
 use super::plot::{Axes, brief, permille, plot, thousandths, whole};
 use super::writers::closer;
+use super::{flow, link};
 use crate::atoms::yes;
 use crate::session::{Session, Tone, session};
 use crate::ui::{State, View, memo, view, when};
@@ -108,6 +108,7 @@ fn control(is_service: bool) -> View {
                 <button class="btn btn-s" type="button" disabled={move || !is_on.get()} on:click=stop>"Stop load"</button>
             </div>
             {(!is_service).then(|| view! { <p class="sub">"CPU that all its ready pods share, besides what a Service sends them."</p> })}
+            {is_service.then(flow)}
             {traffic()}
         </section>
     }

@@ -2,6 +2,7 @@
 
 mod picture;
 mod row;
+mod shape;
 
 use loopscope_engine::world::Command;
 
@@ -19,6 +20,8 @@ pub fn loops() -> View {
     });
     let how = board.loops_view;
     let is_picture = move || how.get() == LoopsView::Picture;
+    let is_shape = move || how.get() == LoopsView::Shape;
+    let are_rows = move || !is_picture() && !is_shape();
     let rows = move || {
         view! {
             <div class="col-heads" aria-hidden="true">
@@ -37,18 +40,19 @@ pub fn loops() -> View {
     view! {
         <section class="loops" id="loops" aria-labelledby="h-loops">
             <div class="panel-h">
-                <h2 class="h" id="h-loops">"Loops"</h2>{now()}{super::twin_button()}{when(move || !is_picture(), which)}{forms()}
+                <h2 class="h" id="h-loops">"Loops"</h2>{now()}{super::twin_button()}{when(are_rows, which)}{forms()}
             </div>
             <div class="loops-in" tabindex="0" role="group" aria-label="Loops, arrow keys move" on:keydown=rove_loops>
                 {when(is_picture, picture::picture)}
-                {when(move || !is_picture(), rows)}
+                {when(is_shape, shape::shape)}
+                {when(are_rows, rows)}
             </div>
             {store()}
         </section>
     }
 }
 
-/// Rows, cards, or all in one picture.
+/// Rows, cards, all in one picture, or five kinds laid over each other.
 fn forms() -> View {
     let session = session();
     let how = session.board.loops_view;

@@ -12,9 +12,10 @@ const fn sample(name: &'static str, text: &'static str, program: Option<(&'stati
 }
 
 /// The simplest first.
-pub const SAMPLES: [Sample; 8] = [
+pub const SAMPLES: [Sample; 9] = [
     sample("Web Deployment and Service", include_str!("samples/web.yaml"), None),
     sample("Autoscaled web", include_str!("samples/autoscaled.yaml"), None),
+    sample("Web with traffic", include_str!("samples/traffic.yaml"), None),
     sample("Readiness probe that fails", include_str!("samples/unready.yaml"), Some(("shop/cart:2.2-rc1", 4))),
     sample("Deployment and budget", include_str!("samples/budget.yaml"), None),
     sample("StatefulSet", include_str!("samples/statefulset.yaml"), None),
