@@ -153,7 +153,7 @@ fn git_fights_the_autoscaler_until_it_says_no_size() {
     let mut simulation = against_git(IN_GIT);
     let found = fight(&simulation).expect("they fight");
     let writers: Vec<(&str, &str)> = found.writers.iter().map(|it| (it.manager.as_str(), it.value.as_str())).collect();
-    assert_eq!(writers, [("argocd-controller", "2"), (SCALER, "4")]);
+    assert_eq!(writers, [(SCALER, "4"), ("argocd-controller", "2")]);
     assert!(found.pods_created >= 4 && found.pods_killed >= 4, "{found:?}");
     assert_eq!(
         names(&simulation),
