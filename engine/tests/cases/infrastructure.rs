@@ -315,7 +315,8 @@ fn t1_a_scheduled_run_is_a_loop() {
     );
     let row = loopscope_engine::view::loop_rows(&world.0).into_iter().find(|it| it.name == "Scheduled run");
     assert!(row.is_some(), "it has a row");
-    let done = world.0.trace().events().filter(|it| matches!(it.what, What::Outside { .. })).last().expect("a change");
+    let is_done = |it: &loopscope_engine::sim::TraceEvent<What>| matches!(it.what, What::Outside { .. });
+    let done = world.0.trace().events().rfind(is_done).expect("a change");
     let why = loopscope_engine::view::why(&world.0, done.seq.0);
     assert!(why.len() >= 4, "{why:?}");
     world.tell("cloud set svc-1 desired_count=7");
