@@ -89,13 +89,11 @@ labTest('a crash between two requests leaves no double; a pause keeps a pod away
   await pane(lab).getByText(/, in 1 request$/).first().waitFor();
   await lab.pods().first().click();
   await lab.button('Delete pod').click();
-  await lab.events().filter({ hasText: `${manager} crashed` }).first().waitFor({ state: 'detached' });
   await lab.skipUntil(async () => (await pane(lab).getByText(/, in 1 request$/).count()) === 0);
   await lab.converge();
-  assert.equal(await lab.pods().count(), 3);
+  await lab.skipUntil(async () => (await lab.pods().count()) === 3);
 
   await pane(lab).getByRole('switch', { name: `Pause: ${manager}` }).click();
-  await pane(lab).getByRole('switch', { name: 'Cut off but alive: node-2' }).count();
   await pane(lab).getByLabel('Node of: Nodes').selectOption('node-2');
   await pane(lab).getByRole('switch', { name: 'Network plugin broken: node-2' }).click();
   const on = pane(lab).getByRole('list', { name: 'On now' }).getByRole('listitem');
