@@ -157,7 +157,9 @@ impl Core {
                 _ => {}
             }
         }
-        self.show_flow(session);
+        if !session.is_simple.get_untracked() {
+            self.show_flow(session);
+        }
         self.follow(session, wall, playing);
         if session.is_simple.get_untracked() {
             let simple = session.focus.selected.with_untracked(|key| view::simple(self.sim(), key.as_ref()));

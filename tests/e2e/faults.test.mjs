@@ -114,8 +114,9 @@ labTest('undo, redo and a link keep the switches as they were', async ({ page, l
   await is('false');
   await page.keyboard.press('Control+Shift+z');
   await is('true');
-  await lab.button('Share').click();
-  const link = await page.getByRole('dialog').getByRole('textbox').first().inputValue();
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await page.waitForFunction(() => document.querySelector('#share-link')?.value.includes('#1.'));
+  const link = await page.getByRole('dialog').getByRole('textbox', { name: 'Link' }).inputValue();
   await page.goto(`${url}?v=workspace${new URL(link).hash}`);
   await page.reload();
   await lab.ready();
