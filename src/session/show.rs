@@ -157,7 +157,9 @@ impl Core {
                 _ => {}
             }
         }
-        self.show_flow(session);
+        if !session.is_simple.get_untracked() {
+            self.show_flow(session);
+        }
         self.follow(session, wall, playing);
         if self.sim().has_room() {
             self.show_room(session, wall, playing);

@@ -27,6 +27,8 @@ async function begin(page, lab, change = (text) => text) {
   const text = change(await lab.editor().inputValue());
   await lab.apply(text);
   await lab.converge();
+  // Without a probe a pod is ready before it answers.
+  await pass(page, lab, 5_000);
   await page.getByLabel('Inspect another object').selectOption({ label: 'Service web' });
   await load(lab).getByLabel('requests / s').fill('60');
   await load(lab).getByRole('button', { name: 'Set load' }).click();

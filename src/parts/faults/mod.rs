@@ -218,7 +218,8 @@ fn switch(fault: Fault, target: Derived<String>) -> View {
         _ => target.with(|it| [name, ": ", it].concat()),
     };
     let press = move |_| {
-        let on = fault.is_brief() || !is_on();
+        let was_on = row.get_untracked().is_some_and(|it| it.is_on);
+        let on = fault.is_brief() || !was_on;
         session.switch_fault(fault, &target.get_untracked(), on);
     };
     let id = ["fault-", fault.word()].concat().replace(' ', "-");
