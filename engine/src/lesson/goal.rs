@@ -114,8 +114,8 @@ pub enum Measure {
     Pods(Pods),
     Objects(Kind),
     Field { key: ObjectKey, path: String },
-    /// Events since the step began.
-    Trace(Match),
+    /// Events since the step began; the number is its place in the memory.
+    Trace(Match, usize),
     /// Seconds from the first such event since the step began to the first such event after it.
     Between(Match, Match),
     /// The most pods at once since the step began whose names begin so; only active ones where that is said.
@@ -209,7 +209,7 @@ impl Goal {
 
 impl Measure {
     /// What is there now, or since the step began.
-    pub fn find(&self, simulation: &Simulation, memory: &Memory) -> Found {
+    pub fn find(&self, simulation: &Simulation, memory: &mut Memory) -> Found {
         let objects = simulation.api().objects();
         match self {
             Measure::Ready(None) => Found::Number(i64::from(view::summary(simulation).ready) * 1_000),
@@ -223,7 +223,7 @@ impl Measure {
                 let value = objects.get(key).map(Object::to_value);
                 Found::of(value.as_ref().and_then(|it| at_path(it, path)))
             }
-            Measure::Trace(it) => Found::count(it.count(simulation, memory.seq)),
+            Measure::Trace(it, slot) => Found::count(memory.counts(*slot, simulation, it)),
             Measure::Between(from, to) => {
                 let from = from.first(simulation, memory.seq);
                 let to = from.and_then(|(seq, _)| to.first(simulation, seq));
@@ -307,9 +307,9 @@ fn traffic(simulation: &Simulation, key: &ObjectKey, of: &str) -> Found {
     match of {
         "success" => percent(load.success),
         "success-in-all" => percent(load.success_in_all),
-        "sent" => Found::Number(load.sent_in_all as i64 * 1_000),
+        "sent" => Found::Number(load.sent_in_all as i64),
         "load" => Found::Number(load.amount as i64),
-        _ => Found::Number(load.losses.iter().map(|it| it.total as i64).sum::<i64>() * 1_000),
+        _ => Found::Number(load.losses.iter().map(|it| it.total as i64).sum()),
     }
 }
 

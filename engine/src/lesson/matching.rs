@@ -109,7 +109,7 @@ impl Match {
             || view::event(simulation, event.seq.0).is_some_and(|row| row.text.plain().contains(self.text.as_str()))
     }
 
-    /// How many there are after an event.
+    /// How many there are after an event that are still kept.
     pub fn count(&self, simulation: &Simulation, after: Seq) -> usize {
         newer(simulation, after).filter(|event| self.is(simulation, event)).count()
     }

@@ -4,8 +4,9 @@ use super::{Deed, Lesson, Progress, Standing, Step, fill};
 use crate::sim::{Millis, Time};
 use crate::world::{Command, Instant, Simulation};
 
-/// How often it is looked whether a goal is met, in virtual time.
-const LOOK: Millis = Millis(100);
+/// How often it is looked whether a goal is met, in virtual time: so often, or so many times in the time of a step.
+const LOOK: u64 = 100;
+const LOOKS: u64 = 1_000;
 /// Things that may happen between two looks.
 const MOST_EVENTS: usize = 1_000_000;
 
@@ -43,6 +44,7 @@ pub fn play(simulation: &mut Simulation, step: &Step, deeds: &[Deed]) -> Result<
     let mut progress = Progress::begin(simulation);
     let (began, mut lines, mut next) = (simulation.now(), Vec::new(), 0);
     let end = began + step.within;
+    let look = Millis(LOOK.max(step.within.0 / LOOKS));
     loop {
         while let Some(deed) = deeds.get(next).filter(|it| began + it.at <= simulation.now()) {
             lines.extend(run(simulation, deed)?);
@@ -54,7 +56,7 @@ pub fn play(simulation: &mut Simulation, step: &Step, deeds: &[Deed]) -> Result<
             return Ok(Played { progress, standing, lines });
         }
         let due = deeds.get(next).map_or(end, |it| began + it.at);
-        let until = Time((simulation.now() + LOOK).0.min(due.0.max(simulation.now().0 + 1)).min(end.0));
+        let until = Time((simulation.now() + look).0.min(due.0.max(simulation.now().0 + 1)).min(end.0));
         simulation.run_until(until, MOST_EVENTS);
     }
 }

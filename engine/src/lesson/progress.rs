@@ -1,6 +1,7 @@
 //! How far a person has come in a step.
 
 use super::goal::Found;
+use super::matching::Match;
 use super::{Explain, Prediction, Step};
 use crate::sim::{Millis, Seq, Time};
 use crate::world::Simulation;
@@ -13,11 +14,29 @@ pub struct Memory {
     /// The newest trace event before the step.
     pub seq: Seq,
     since: Vec<Option<Time>>,
+    /// Events counted so far, and up to which.
+    counted: Vec<(Seq, usize)>,
 }
 
 impl Memory {
     pub fn from_now(simulation: &Simulation) -> Self {
-        Self { began: simulation.now(), seq: simulation.trace().last_seq(), since: Vec::new() }
+        Self { began: simulation.now(), seq: simulation.trace().last_seq(), since: Vec::new(), counted: Vec::new() }
+    }
+
+    /// How many events there were since the step began: only those that are new are looked at, unless the clock was put
+    /// back.
+    pub(super) fn counts(&mut self, slot: usize, simulation: &Simulation, of: &Match) -> usize {
+        if self.counted.len() <= slot {
+            self.counted.resize(slot + 1, (self.seq, 0));
+        }
+        let Some((seen, n)) = self.counted.get_mut(slot) else { return 0 };
+        let last = simulation.trace().last_seq();
+        if last < *seen {
+            (*seen, *n) = (self.seq, 0);
+        }
+        *n += of.count(simulation, *seen);
+        *seen = last;
+        *n
     }
 
     /// Takes down that something is so, or not any more. Returns since when.
@@ -81,7 +100,7 @@ impl Progress {
     pub fn answer(&self, prediction: &Prediction, simulation: &Simulation) -> Option<i64> {
         let mut memory = self.memory.clone();
         if let Some(measure) = &prediction.measure {
-            return match measure.find(simulation, &memory) {
+            return match measure.find(simulation, &mut memory) {
                 Found::Number(it) => Some(it),
                 Found::Text(text) => super::shape::decimal(&text),
                 _ => None,

@@ -77,7 +77,7 @@ fn head(text: &str) -> Result<(), String> {
 struct Reader<'a> {
     checker: Checker<'a>,
     spans: &'a Spans,
-    /// Predicates so far that must last.
+    /// Predicates and measures so far that need a memory.
     slots: usize,
 }
 
@@ -434,7 +434,11 @@ impl Reader<'_> {
                 }
             },
             "field" => Measure::Field { key: self.key(at, "object")?, path: at.text("path") },
-            "trace" => Measure::Trace(self.matching(at)),
+            "trace" => {
+                let slot = self.slots;
+                self.slots += 1;
+                Measure::Trace(self.matching(at), slot)
+            }
             "between" => {
                 let mut one = |name: &str| {
                     let path = at.path(name);
@@ -447,7 +451,7 @@ impl Reader<'_> {
             "room" => Measure::Room(at.text("of")),
             "plan" => Measure::Plan,
             "cloud" => Measure::Cloud { id: at.text("id"), attribute: at.text("attribute") },
-            "traffic" => Measure::Traffic { key: self.key(at, "on")?, of: at.text("of") },
+            "traffic" => Measure::Traffic { key: self.key(at, "to")?, of: at.text("of") },
             "fights" => {
                 let key = at.get("object").and_then(|_| self.key(at, "object"));
                 Measure::Fights { key, path: at.text("path").trim_start_matches('.').to_owned() }

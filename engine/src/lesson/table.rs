@@ -171,7 +171,7 @@ static ROOM: [Field; 4] = [must("of", &Shape::Word(&ROOM_PARTS)), IS, LEAST, MOS
 static PLAN: [Field; 3] = [IS, LEAST, MOST];
 static CLOUD: [Field; 5] = [must("id", &TEXT), must("attribute", &TEXT), IS, LEAST, MOST];
 pub const TRAFFIC_PARTS: [&str; 5] = ["success", "success-in-all", "sent", "lost-in-all", "load"];
-static TRAFFIC: [Field; 5] = [must("on", &TEXT), must("of", &Shape::Word(&TRAFFIC_PARTS)), IS, LEAST, MOST];
+static TRAFFIC: [Field; 5] = [must("to", &TEXT), must("of", &Shape::Word(&TRAFFIC_PARTS)), IS, LEAST, MOST];
 static FIGHTS: [Field; 5] = [may("object", &TEXT), may("path", &TEXT), IS, LEAST, MOST];
 static ELAPSED: [Field; 3] = [IS, LEAST, MOST];
 
