@@ -236,4 +236,11 @@ fn the_index_is_what_the_files_say() {
     let all: Vec<(&str, &Lesson)> = all.iter().map(|(id, lesson)| (id.as_str(), lesson)).collect();
     let text = fs::read_to_string(folder().join("index.json")).expect("the index is there");
     assert_eq!(text, format!("{:#}\n", lesson::index(&all)), "loopscope-run --index writes it anew");
+    let listed = lesson::read_index(&text);
+    for ((id, lesson), listed) in all.iter().zip(&listed) {
+        let course = &lesson.course;
+        assert_eq!((&*listed.id, &listed.title, &listed.concepts), (*id, &lesson.title, &course.concepts));
+        assert_eq!((listed.minutes, listed.n_steps as usize), (course.minutes, course.steps.len()));
+    }
+    assert_eq!(listed.len(), all.len());
 }

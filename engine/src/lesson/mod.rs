@@ -5,6 +5,7 @@
 
 mod fill;
 mod goal;
+mod listed;
 mod matching;
 mod play;
 mod progress;
@@ -25,6 +26,7 @@ use crate::world::{Instant, JournalEntry, Scenario};
 
 pub use fill::fill;
 pub use goal::{Bounds, Found, Goal, Measure, Pods};
+pub use listed::{Listed, address, read_index};
 pub use matching::{About, Match};
 pub use play::{Played, open, play};
 pub use progress::{Memory, Progress, Standing};
