@@ -156,6 +156,11 @@ fn summary(out: &mut String, simulation: &Simulation, number: usize, step: &Step
         let came = came.map_or_else(|| "nothing that is measured".to_owned(), number_text);
         let _ = writeln!(out, "  predicted {}, came {came}", number_text(prediction.answer));
     }
+    for explain in step.explain.iter().filter(|_| code == 0) {
+        let event = played.progress.explain(explain, simulation).and_then(|seq| view::event(simulation, seq));
+        let event = event.map_or_else(|| "no such event".to_owned(), |it| [&it.who, ": ", &it.text.plain()].concat());
+        let _ = writeln!(out, "  {} ({event})", explain.text.plain());
+    }
     code
 }
 
