@@ -288,3 +288,18 @@ fn violations(root: &serde_json::Value, schema: &serde_json::Value, value: &serd
         _ => Vec::new(),
     }
 }
+
+/// The page about the format shows a file, and it is one.
+#[test]
+fn the_example_of_the_docs_can_be_done() {
+    let page = fs::read_to_string(Path::new(ENGINE).join("../docs/scenarios.md")).expect("the page is there");
+    let from = page.find("# Loopscope scenario 1\ntitle:").expect("an example");
+    let text = page[from..].split("```").next().expect("its end");
+    let lesson = read(text);
+    let mut simulation = lesson::open(&lesson).expect("it opens");
+    let step = &lesson.course.steps[0];
+    let played = lesson::play(&mut simulation, step, &step.solution).expect("it can be played");
+    assert!(matches!(played.standing, Standing::Met(_)), "{played:?}");
+    let prediction = step.prediction.as_ref().expect("a prediction");
+    assert_eq!(played.progress.answer(prediction, &simulation), Some(prediction.answer));
+}
