@@ -28,3 +28,5 @@ pub mod share;
 pub mod view;
 
 pub mod export;
+
+pub mod lesson;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer with the layers it may use. `note` is the macro of `client`.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("sim", &[]),
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
@@ -51,6 +51,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
         ],
     ),
     ("export", &["api", "sim", "client", "world", "share", "view"]),
+    ("lesson", &["api", "manifest", "sim", "apiserver", "iac", "client", "controllers", "world", "share", "view"]),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

@@ -15,6 +15,7 @@ mod tree;
 mod unknown;
 mod write;
 
+pub use schema::nearest;
 pub use spans::{Span, Spans};
 pub use unknown::{take_unknown, take_unknown_at};
 pub use write::{is_ambiguous, to_yaml};
@@ -279,6 +280,21 @@ pub fn value(text: &str) -> Result<Value, Diagnostic> {
         Some(problem) => Err(problem.into()),
         None => Ok(root.as_ref().map_or(Value::Null, check::plain)),
     }
+}
+
+/// The same, with the places of its fields.
+///
+/// # Errors
+/// What is wrong with the text as YAML, and where.
+pub fn located(text: &str) -> Result<(Value, Spans), Diagnostic> {
+    let mut problems = Vec::new();
+    let root = tree::parse(text, 0, &mut problems);
+    if let Some(problem) = problems.into_iter().find(|it| it.is_error) {
+        return Err(problem.into());
+    }
+    let start = Span { line: 1, column: 1, length: 1 };
+    let root = root.unwrap_or(Node { content: Content::Null, span: start });
+    Ok((check::plain(&root), Spans::new(root)))
 }
 
 struct Reader {

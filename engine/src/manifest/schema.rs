@@ -118,7 +118,7 @@ fn field(text: &'static str) -> Field {
 }
 
 /// The known name that is most like a mistyped one.
-pub(super) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = if typed.len() < 5 { 1 } else { 2 };
     known
         .filter_map(|name| {

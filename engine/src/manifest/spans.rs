@@ -61,6 +61,21 @@ impl Spans {
     }
 }
 
+impl Spans {
+    /// The place of a field's key, or of the nearest key around it.
+    pub fn locate_key(&self, path: &str) -> Span {
+        let mut node = &*self.0;
+        let mut span = first_key(node).unwrap_or(node.span);
+        let mut rest = path;
+        while !rest.is_empty() {
+            let Some((child, key_span, after)) = step(node, rest.strip_prefix('.').unwrap_or(rest)) else { break };
+            span = key_span.unwrap_or(child.span);
+            (node, rest) = (child, after);
+        }
+        span
+    }
+}
+
 fn first_key(node: &Node) -> Option<Span> {
     match &node.content {
         Content::Map(entries) => entries.first().map(|entry| entry.key_span),

@@ -20,7 +20,8 @@ pub enum Handed {
     Moment(Moment),
 }
 
-const MARK: &str = "# Loopscope ";
+/// What the first line of a file begins with.
+pub const MARK: &str = "# Loopscope ";
 const WHAT: &str = "This file";
 
 fn head(kind: &str) -> String {
@@ -68,7 +69,7 @@ pub fn read_file(text: &str) -> Result<Handed, Bad> {
         "scenario" => {
             let fields = read_yaml(rest)?;
             let read = scenario::read(&fields, Scenario::empty(1));
-            read.map(Handed::Scenario).map_err(|error| Bad::unreadable(&["In this scenario ", &error, "."]))
+            read.map(Handed::Scenario).map_err(|error| Bad::unreadable(&["In this scenario ", &error.words, "."]))
         }
         "journal" => read_steps(&rest.replace("\r\n", "\n"), 1).map(Handed::Journal),
         "moment" => sealed(rest, words.next(), words.next()).map(Handed::Moment),

@@ -68,7 +68,7 @@ fn read_scenario(value: Option<&Value>) -> Result<Scenario, Bad> {
                 Some(Value::String(name)) => built_in(&name)?,
                 _ => Scenario::empty(1),
             };
-            scenario::read(&fields, base).map_err(|error| Bad::unreadable(&["Of the scenario: ", &error, "."]))
+            scenario::read(&fields, base).map_err(|error| Bad::unreadable(&["Of the scenario: ", &error.words, "."]))
         }
         _ => Err(Bad::unreadable(&["It names no scenario."])),
     }

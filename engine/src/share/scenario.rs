@@ -107,11 +107,24 @@ struct At<'a> {
     value: &'a Value,
 }
 
-type Read<T> = Result<T, String>;
+/// What is wrong with a scenario, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// The field: `nodes[0].cpu`.
+    pub path: String,
+    /// The whole sentence, without a full stop.
+    pub words: String,
+}
+
+type Read<T> = Result<T, Wrong>;
 
 impl<'a> At<'a> {
     fn wrong<T>(&self, wants: &str) -> Read<T> {
-        Err([self.path.as_str(), " must be ", wants].concat())
+        self.fails(&[" must be ", wants])
+    }
+
+    fn fails<T>(&self, words: &[&str]) -> Read<T> {
+        Err(Wrong { path: self.path.clone(), words: [self.path.as_str(), &words.concat()].concat() })
     }
 
     fn text(&self) -> Read<String> {
@@ -141,7 +154,7 @@ impl<'a> At<'a> {
         for (name, value) in map {
             let path = if self.path.is_empty() { name.clone() } else { [self.path.as_str(), ".", name].concat() };
             if !known.is_empty() && !known.contains(&name.as_str()) {
-                return Err(["the field ", &path, " is not known"].concat());
+                return Err(unknown(path));
             }
             fields.push((name.as_str(), At { path, value }));
         }
@@ -161,11 +174,15 @@ impl<'a> At<'a> {
     }
 }
 
+fn unknown(path: String) -> Wrong {
+    Wrong { words: ["the field ", &path, " is not known"].concat(), path }
+}
+
 /// A scenario of what is written; what is not is as in another.
 ///
 /// # Errors
 /// The field that is wrong, and what it must be.
-pub(super) fn read(value: &Map<String, Value>, base: Scenario) -> Read<Scenario> {
+pub fn read(value: &Map<String, Value>, base: Scenario) -> Read<Scenario> {
     let mut scenario = base;
     for (name, value) in value {
         let at = At { path: name.clone(), value };
@@ -184,7 +201,7 @@ pub(super) fn read(value: &Map<String, Value>, base: Scenario) -> Read<Scenario>
             "clientLimit" => scenario.client_limit = Some(read_limit(&at)?),
             "resyncMs" => scenario.resync_ms = Some(at.number(RESYNCS)?),
             "metrics" => read_pipeline(&at, &mut scenario.metrics)?,
-            _ => return Err(["the field ", name, " is not known"].concat()),
+            _ => return Err(unknown(name.clone())),
         }
     }
     Ok(scenario)
@@ -203,7 +220,7 @@ fn read_nodes(at: &At<'_>) -> Read<Vec<NodeSetup>> {
     for item in at.items(MOST_NODES)? {
         let node = read_node(&item)?;
         if nodes.iter().any(|it| it.name == node.name) {
-            return Err([item.path.as_str(), ".name: there are two nodes ", &node.name].concat());
+            return item.fails(&[".name: there are two nodes ", &node.name]);
         }
         nodes.push(node);
     }
@@ -230,11 +247,11 @@ fn read_node(at: &At<'_>) -> Read<NodeSetup> {
     }
     let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
     if node.name.is_empty() || !node.name.chars().all(is_letter) {
-        return Err([at.path.as_str(), ".name must be lower-case letters, digits and dashes"].concat());
+        return at.fails(&[".name must be lower-case letters, digits and dashes"]);
     }
     match node.hardware() {
         Ok(_) => Ok(node),
-        Err(error) => Err([at.path.as_str(), ": ", &error].concat()),
+        Err(error) => at.fails(&[": ", &error]),
     }
 }
 
@@ -246,8 +263,10 @@ fn read_behaviors(at: &At<'_>) -> Read<Behaviors> {
     }
     for (image, field) in fields {
         let behavior = read_behavior_flags(image, &field.text()?);
-        let behavior = behavior.map_err(|error| [field.path.as_str(), ": ", &error].concat())?;
-        behaviors.0.insert(image.to_owned(), behavior);
+        match behavior {
+            Ok(behavior) => drop(behaviors.0.insert(image.to_owned(), behavior)),
+            Err(error) => return field.fails(&[": ", &error]),
+        }
     }
     Ok(behaviors)
 }

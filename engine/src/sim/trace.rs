@@ -7,7 +7,7 @@ use super::ring::{Ring, Roots};
 use super::{Logged, Time, TraceDigest};
 
 /// The number of a trace event, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Seq(pub u64);
 
 /// One thing that happened.
