@@ -31,7 +31,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
             "note",
         ],
     ),
-    ("history", &["apiserver", "kubectl", "sim", "world"]),
+    ("history", &["api", "apiserver", "kubectl", "sim", "world"]),
     ("share", &["api", "manifest", "sim", "environment", "world"]),
     (
         "view",
