@@ -47,7 +47,8 @@ impl Core {
 
     /// Derives the requests to the inspected Service, where single ones can be followed.
     pub(super) fn show_flow(&self, session: Session) {
-        let is_slow = !matches!(session.pace(), Pace::Times(factor) if factor > FASTEST);
+        let is_fast = matches!(session.pace(), Pace::Times(factor) if factor > FASTEST);
+        let is_slow = !is_fast || !session.transport.playing.get_untracked();
         let is_fit = is_slow && !session.board.is_crowd.get_untracked();
         let key = session.focus.selected.get_untracked().filter(|key| is_fit && key.kind == Kind::Service);
         session.trouble.flow.put(key.and_then(|key| view::load_on(self.sim(), &key)));

@@ -44,7 +44,7 @@ labTest('each switch is used once, seen in its lane, and undone', async ({ page,
   const spans = page.locator('.tl-low .sr');
   for (const [name, broken] of switches) {
     const it = pane(lab).getByRole('switch', { name, exact: true });
-    const row = pane(lab).getByRole('listitem').filter({ has: it });
+    const row = pane(lab).getByRole('listitem').filter({ has: page.getByRole('switch', { name, exact: true }) });
     assert.equal(await it.getAttribute('aria-checked'), 'false', name);
     const before = await marks(page);
     await it.click();
@@ -69,7 +69,7 @@ labTest('what is over by itself says when it was used, and what it did', async (
   for (const [name, told] of [[`Crash now: ${manager}`, `crashed ${manager}`], [`Break watch: 410 Gone: ${manager}`, `broke the watch of ${manager}`]]) {
     const before = await marks(page);
     const it = pane(lab).getByRole('button', { name, exact: true });
-    const row = pane(lab).getByRole('listitem').filter({ has: it });
+    const row = pane(lab).getByRole('listitem').filter({ has: page.getByRole('button', { name, exact: true }) });
     assert.match(await row.innerText(), /not yet/);
     await it.click();
     await row.getByText(/on since/).waitFor();
