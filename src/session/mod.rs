@@ -6,6 +6,7 @@ mod commands;
 mod console;
 mod details;
 mod edit;
+mod host;
 mod keep;
 mod lights;
 mod look;
@@ -22,6 +23,7 @@ mod why;
 
 pub use closer::Closer;
 pub use console::{BlockEntry, Hold, Typing};
+pub use host::{Refusal, speed_named};
 pub use keep::kept_steps;
 pub use share::Export;
 pub use show::PAGE;
@@ -193,6 +195,8 @@ pub struct Session {
     pub scenario: StoredValue<String>,
     /// The simple view is shown, not the workspace.
     pub is_simple: State<bool>,
+    /// The page is in another's frame: there is no workspace to open.
+    pub is_embedded: bool,
     pub transport: Transport,
     pub past: Past,
     pub stops: State<Vec<Stop>>,
@@ -225,6 +229,7 @@ impl Session {
             raf: StoredValue::new_local(None),
             scenario: StoredValue::new(name),
             is_simple: State::new(view_is_simple()),
+            is_embedded: platform::is_embedded(),
             transport: Transport::new(),
             past: Past::new(),
             stops: State::new(Vec::new()),
@@ -293,7 +298,7 @@ impl Session {
 
     /// Brings a part of the workspace to the front wherever it may be hidden.
     pub fn open(self, part: Part) {
-        if self.is_simple.get_untracked() {
+        if self.is_simple.get_untracked() && !self.is_embedded {
             self.show_simple(false);
         }
         self.focus.open(part);
