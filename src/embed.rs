@@ -97,6 +97,9 @@ impl Asked {
         if let Some(goal) = platform::parameter("goal").filter(|it| it != CONVERGED) {
             notes.push(["There is no goal “", &goal, "”: there is converged."].concat());
         }
+        if let Some(lang) = platform::parameter("lang").filter(|it| !is_english(it)) {
+            notes.push(["There is no language “", &lang, "”: there is en."].concat());
+        }
         let back = platform::parameter("back");
         if let Some(bad) = back.as_ref().filter(|it| platform::web_address(it).is_none()) {
             notes.push(["“", bad, "” is no address of a page on the web."].concat());
@@ -110,6 +113,10 @@ impl Asked {
             notes,
         }
     }
+}
+
+fn is_english(lang: &str) -> bool {
+    lang == "en" || lang.starts_with("en-")
 }
 
 /// The parts of a list of names; loop and map where it names none.
@@ -453,9 +460,9 @@ fn obey(kind: &str, message: &Value) -> Result<(), Refusal> {
             return Ok(());
         }
         "lang" => {
-            return match text("lang").map(|it| it.split('-').next()) {
-                Some(Some("en")) => Ok(()),
-                _ => Err(Refusal::new("unknown-value", &["There is no such language: there is en"])),
+            return match text("lang").is_some_and(is_english) {
+                true => Ok(()),
+                false => Err(Refusal::new("unknown-value", &["There is no such language: there is en"])),
             };
         }
         "highlight" => return highlight(message.get("ref").unwrap_or(&Value::Null)),
