@@ -5,7 +5,7 @@ use leptos::prelude::{document, window};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Element, HtmlElement, Window};
+use web_sys::{Element, Window};
 
 use super::dom::{address, all};
 
@@ -173,7 +173,7 @@ pub fn everything(selector: &str) -> Vec<Element> {
 }
 
 /// How high an element is, in CSS pixels.
-pub fn height(element: &HtmlElement) -> f64 {
+pub fn height(element: &Element) -> f64 {
     element.get_bounding_client_rect().height()
 }
 

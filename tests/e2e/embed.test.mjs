@@ -34,7 +34,7 @@ function articleTest(name, options, body) {
     const files = { 'article.css': join(dist, 'article/article.css'), 'article.js': join(dist, 'article/article.js') };
     const host = await site(html, policy, files);
     const opened = await openPage(await sharedBrowser(), host.url, {
-      viewport: { width: 1024, height: 800 },
+      viewport: { width: 1024, height: 600 },
       before: (page) => page.addInitScript(watch),
       ...options,
     });
@@ -64,6 +64,13 @@ const element = (page, id) => page.locator(`loop-scope#${id}`);
 const start = (page, id, verb = 'Start') => element(page, id).getByRole('button', { name: `${verb} simulation` });
 const frame = (page, id) => element(page, id).locator('iframe').contentFrame();
 const live = (page) => page.locator('loop-scope').evaluateAll((all) => all.filter((it) => it.frame).map((it) => it.id));
+/** Scrolls to a lab, and starts it unless it was the first to come into sight. */
+async function begin(page, id) {
+  await element(page, id).scrollIntoViewIfNeeded();
+  await page.waitForFunction(() => [...document.querySelectorAll('loop-scope')].some((it) => it.frame));
+  if (!(await live(page)).includes(id)) await start(page, id).click();
+  await heard(page, id, 'ready');
+}
 const send = (page, id, type, fields = {}) => page.evaluate(([id, type, fields]) => document.getElementById(id).send(type, fields), [id, type, fields]);
 /** Asks again and again for what `read` lists, until there is a message of a type that `fits`. */
 async function newest(page, what, read, type, fits) {
@@ -110,9 +117,7 @@ articleTest('five labs come when they are wanted, three at most live, and nothin
 });
 
 articleTest('a lab that gave up its place goes on from its moment', {}, async ({ page }) => {
-  await element(page, 'heal').scrollIntoViewIfNeeded();
-  if ((await live(page))[0] !== 'heal') await start(page, 'heal').click();
-  await heard(page, 'heal', 'ready');
+  await begin(page, 'heal');
   await send(page, 'heal', 'seek', { t: 20_000 });
   await heard(page, 'heal', 'state', (it) => it.t === 20_000);
   for (const id of ['code', 'halves', 'bare']) {
@@ -126,9 +131,7 @@ articleTest('a lab that gave up its place goes on from its moment', {}, async ({
 });
 
 articleTest('a lab follows the theme, pauses out of sight, and answers messages', {}, async ({ page }) => {
-  await element(page, 'heal').scrollIntoViewIfNeeded();
-  if (!(await live(page)).includes('heal')) await start(page, 'heal').click();
-  await heard(page, 'heal', 'ready');
+  await begin(page, 'heal');
   const ground = () => frame(page, 'heal').locator('.embed').evaluate((it) => getComputedStyle(it).backgroundColor);
   const light = await ground();
   await page.emulateMedia({ colorScheme: 'dark' });
@@ -205,9 +208,7 @@ for (const [width, colorScheme] of [[1024, 'light'], [320, 'dark']]) {
     };
     await check(page, 'the article');
     for (const id of ['room', 'heal', 'code', 'halves', 'bare']) {
-      await element(page, id).scrollIntoViewIfNeeded();
-      if (!(await live(page)).includes(id)) await start(page, id).click();
-      await heard(page, id, 'ready');
+      await begin(page, id);
       await send(page, id, 'seek', { t: 20_000 });
       await heard(page, id, 'state', (it) => it.t === 20_000);
       const inside = page.frames().find((it) => it.url().includes('embed=1') && it.url().includes(encodeURIComponent({ room: 'Thermostat', heal: 'Self-healing', code: 'same', halves: 'Spec', bare: 'An' }[id])));
