@@ -1,5 +1,6 @@
 //! The page in another page's frame: one idea, the parts that were asked for, one row of controls, no rails.
 
+use leptos::prelude::*;
 use leptos::task::spawn_local;
 use loopscope_engine::view::{Convergence, Summary};
 use web_sys::{Element, Event, HtmlAnchorElement};
@@ -44,7 +45,7 @@ pub fn embed_page(asked: Asked, session: Session, sheets: Sheets) -> View {
 }
 
 fn follow_size(of: [At<Element>; 3]) {
-    let watches = leptos::prelude::StoredValue::new_local(Vec::new());
+    let watches = StoredValue::new_local(Vec::new());
     effect(move || {
         let there: Vec<Element> = of.iter().filter_map(At::get).collect();
         if there.len() == of.len() {
