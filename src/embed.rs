@@ -6,10 +6,11 @@ use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use loopscope_engine::share::{Handed, pack, read_file, write_moment};
 use loopscope_engine::world::Scenario;
 use serde_json::{Map, Value, json};
+// Leptos' own needs a page that has been mounted.
+use wasm_bindgen_futures::spawn_local;
 use web_sys::Element;
 
 use crate::app;
