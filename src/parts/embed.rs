@@ -148,7 +148,7 @@ fn header(title: String, back: Option<String>, session: Session) -> View {
                     <div class="em-is"><dt>"is"</dt><dd>{move || is.get()}</dd></div>
                 </dl>
             })}
-            {titlebar::state()}
+            {when(has_work, titlebar::state)}
             <span class="em-links">{back}{open_full(session)}</span>
         </header>
     }
@@ -187,7 +187,7 @@ fn open_full(session: Session) -> View {
 fn part(piece: Piece) -> View {
     match piece {
         Piece::Loop => one_loop(),
-        Piece::Code => view! { <div class="em-part">{code()}</div> },
+        Piece::Code => view! { <div class="em-part"><h2 class="sr">"The loop"</h2>{code()}</div> },
         Piece::Map => view! { <div class="em-part">{map()}</div> },
         Piece::Diff => view! {
             <section class="em-part em-diff" aria-label="Spec and status">{super::inspector::spec_and_status()}</section>
@@ -199,15 +199,18 @@ fn part(piece: Piece) -> View {
     }
 }
 
-/// The loop that the simple view has; in a world without it, the one that runs or ran last.
+/// The loop that the simple view has; where there are no nodes that one has nothing to do, and the one that ran last is shown.
 fn one_loop() -> View {
     let session = session();
     let board = session.board;
     let shown = memo(move || {
-        let of = board.simple.with(|it| it.of);
+        let of = board.simple.with(|it| it.of).filter(|_| board.n_nodes.get() > 0);
         board.loops.with(|rows| {
-            let is_it = |row: &&LoopEntry| of.map_or(row.is_active, |of| row.id == of);
-            rows.iter().find(is_it).or(rows.first()).cloned().into_iter().collect::<Vec<LoopEntry>>()
+            let found = match of {
+                Some(of) => rows.iter().find(|row| row.id == of),
+                None => rows.iter().max_by_key(|row| row.row.with_untracked(|it| it.last_active_ms)),
+            };
+            found.cloned().into_iter().collect::<Vec<LoopEntry>>()
         })
     });
     let cause = move || board.now.with(|now| now.as_ref().map_or_else(String::new, |it| it.because.clone()));

@@ -87,7 +87,7 @@ function heard(page, id, type, fits = () => true) {
 }
 const forget = (page) => page.evaluate(() => (globalThis.said = []));
 
-articleTest('five labs come when they are wanted, three at most live, and nothing on the page moves', {}, async ({ page, labs, context }) => {
+articleTest('five labs come when they are wanted, three at most live, and nothing on the page moves', { viewport: { width: 1024, height: 400 } }, async ({ page, labs, context }) => {
   const asked = [];
   context.on('request', (request) => request.url().startsWith(labs) && asked.push(new URL(request.url()).pathname));
   assert.equal(await page.locator('loop-scope').count(), 5);

@@ -125,7 +125,7 @@ fn tabs() -> View {
 /// Spec beside status, for a page that has no inspector.
 pub fn spec_and_status() -> View {
     let title = part(session(), |it| it.title.clone());
-    view! { <h3 class="h">{move || title.get()}</h3>{compare()}{verdict()} }
+    view! { <h2 class="h">{move || title.get()}</h2>{compare()}{verdict()} }
 }
 
 fn verdict() -> View {
