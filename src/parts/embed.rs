@@ -208,7 +208,11 @@ fn one_loop() -> View {
         board.loops.with(|rows| {
             let found = match of {
                 Some(of) => rows.iter().find(|row| row.id == of),
-                None => rows.iter().max_by_key(|row| row.row.with_untracked(|it| it.last_active_ms)),
+                // Before anything has run: the one after which the scenario is called.
+                None => rows.iter().max_by_key(|row| {
+                    State::from(row.row.clone())
+                        .with(|it| (it.last_active_ms, session.scenario.with_value(|name| *name == it.name)))
+                }),
             };
             found.cloned().into_iter().collect::<Vec<LoopEntry>>()
         })
