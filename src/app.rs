@@ -3,8 +3,9 @@ use std::cell::RefCell;
 
 use leptos::prelude::*;
 use loopscope_engine::world::Scenario;
-use web_sys::Element;
+use web_sys::{Element, HtmlElement};
 
+use crate::embed;
 use crate::opening::{Opened, Stage};
 use crate::parts::{
     DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, loops, map, opened_dialog, openings,
@@ -123,20 +124,33 @@ pub fn start() {
     }
     platform::begin_rest();
     platform::install_panic_card(kept_steps);
+    if platform::is_embedded() {
+        return platform::with_rest(Box::new(embed::begin), Box::new(|why| wasm_bindgen::throw_str(&why)));
+    }
     // Another scenario than the first has more to show.
     if platform::view_is_simple() && platform::asked(platform::SCENARIO).is_none() {
-        return begin(root);
+        return begin();
     }
     // Nobody catches it but the page's first script, which says what to do.
-    platform::with_rest(Box::new(|| begin(root)), Box::new(|why| wasm_bindgen::throw_str(&why)));
+    platform::with_rest(Box::new(begin), Box::new(|why| wasm_bindgen::throw_str(&why)));
 }
 
-fn begin(root: Option<Element>) {
+fn begin() {
+    leave_shell();
+    show(None);
+    say_ready();
+}
+
+/// Takes the static shell away.
+pub fn leave_shell() {
     if let Some(shell) = document().get_element_by_id("shell") {
         shell.remove();
     }
-    show(None);
-    if let Some(root) = root {
+}
+
+/// From now on the program answers.
+pub fn say_ready() {
+    if let Some(root) = document().document_element() {
         let _ = root.set_attribute("data-ready", "");
     }
 }
@@ -146,15 +160,20 @@ thread_local! {
     static SHOWN: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
 }
 
-fn show(opened: Option<Opened>) {
+/// Shows what `mount` puts into the body, in place of what was there.
+pub fn keep<T: Any>(mount: impl FnOnce(HtmlElement) -> T) {
+    // Its listeners and signals go first.
+    drop(SHOWN.with(RefCell::take));
     let Some(body) = document().body() else { return };
-    let shown = mount_to(body, move || view! { <App opened/> });
+    let shown = mount(body);
     SHOWN.with(|it| it.replace(Some(Box::new(shown))));
+}
+
+fn show(opened: Option<Opened>) {
+    keep(move |body| mount_to(body, move || view! { <App opened/> }));
 }
 
 /// Puts another world into the page, with nothing left of the one before.
 pub fn put(opened: Opened) {
-    // Its listeners and signals go first.
-    drop(SHOWN.with(RefCell::take));
-    show(Some(opened));
+    if platform::is_embedded() { embed::put(opened) } else { show(Some(opened)) }
 }

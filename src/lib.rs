@@ -4,6 +4,7 @@
 
 mod app;
 mod atoms;
+mod embed;
 mod opening;
 mod parts;
 mod platform;

@@ -110,7 +110,11 @@ pub fn has_link() -> bool {
 
 /// Opens the link that follows the address's `#`.
 pub fn open_hash(stage: State<Stage>, scenario: Scenario) {
-    let hash = platform::hash();
+    open_link(stage, scenario, platform::hash());
+}
+
+/// Opens a link, given by what follows its `#`.
+pub fn open_link(stage: State<Stage>, scenario: Scenario, hash: String) {
     let run = begin(stage);
     spawn_local(async move {
         let read = read_link(&hash).await;

@@ -49,8 +49,8 @@ globalThis.loopscopeRest = {
     joined();
   },
 };
-// The workspace wants it from the beginning, and so does what a link leads to.
-if (rest && (root.dataset.view === "workspace" || location.hash.length > 1)) compile();
+// Workspace and embed want it from the beginning, and so does what a link leads to.
+if (rest && (root.dataset.view !== "simple" || location.hash.length > 1)) compile();
 
 // Trunk's start script calls this while the program comes: its bytes move the bar of the static shell.
 export default () => {

@@ -6,7 +6,7 @@ use super::loops::{loop_row, now};
 use super::{map, outlook, stepper};
 use crate::atoms::phrase;
 use crate::session::{LoopEntry, Session, session};
-use crate::ui::{Content, View, each, memo, view};
+use crate::ui::{Content, View, each, memo, view, when};
 
 pub fn simple() -> View {
     let board = session().board;
@@ -36,7 +36,7 @@ const LINES: [(&str, usize); 4] =
     [("desired =", 0), ("actual  =", 0), ("if actual != desired", 1), ("    take one step", 2)];
 
 /// The loop as code, with the values that its last turn put into each line.
-fn code() -> View {
+pub fn code() -> View {
     let line = |index: usize| {
         let board = session().board;
         let (text, phase) = LINES[index];
@@ -65,8 +65,9 @@ fn code() -> View {
 }
 
 /// What can be done to it.
-fn deeds(session: Session) -> View {
+pub fn deeds(session: Session) -> View {
     let simple = session.board.simple;
+    let has_target = memo(move || simple.with(|it| it.target.is_some()));
     let has_none = memo(move || simple.with(|it| it.victim.is_none()));
     let replicas = memo(move || simple.with(|it| it.replicas));
     let delete = move |_| {
@@ -92,7 +93,9 @@ fn deeds(session: Session) -> View {
                 class="btn" type="button" title="Deletes the pod chosen on the map, or the first" disabled={move || has_none.get()}
                 on:click=delete
             >"Delete a pod"</button>
-            <span class="opt"><span aria-hidden="true">"replicas"</span>{stepper(replicas, |session| session.board.simple.with_untracked(|it| it.target.clone()))}</span>
+            {when(move || has_target.get(), move || view! {
+                <span class="opt"><span aria-hidden="true">"replicas"</span>{stepper(replicas, |session| session.board.simple.with_untracked(|it| it.target.clone()))}</span>
+            })}
             <button class="btn" type="button" title="Cuts the power of a node that has pods" on:click=switch>{words}</button>
             {outlook()}
         </div>

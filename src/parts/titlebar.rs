@@ -86,7 +86,8 @@ fn number(read: fn(&Summary) -> i32, asked: Asked, word: &'static str) -> View {
     }
 }
 
-fn state() -> View {
+/// Whether all is as wanted, in a word.
+pub fn state() -> View {
     let summary = session().board.summary;
     let state = memo(move || summary.with(|it| it.convergence));
     let class = move || match state.get() {

@@ -99,27 +99,9 @@ fn edge() -> View {
 fn speed() -> View {
     let session = session();
     let speed = session.transport.speed;
-    let option = move |index: usize| {
-        let (name, _) = SPEEDS[index];
-        view! { <option value={index.to_string()} prop:selected={move || speed.get() == index}>{name}</option> }
-    };
-    let change = move |event| {
-        if let Ok(index) = event_target_value(&event).parse() {
-            session.set_speed(index);
-        }
-    };
     let is_even = move || yes(speed.get() >= EVEN);
     view! {
-        <label class="opt">
-            <span>"speed"</span>
-            <span class="pick pick-s">
-                <select title="Slower, faster ([, ]). Readable is real time, slowed down while loops act" on:change=change>
-                    <optgroup label="Real gaps">{(0..EVEN).map(option).collect::<View>()}</optgroup>
-                    <optgroup label="Even steps">{(EVEN..SPEEDS.len()).map(option).collect::<View>()}</optgroup>
-                </select>
-                {icon("i i12", "#i-down")}
-            </span>
-        </label>
+        <label class="opt"><span>"speed"</span>{speed_choice()}</label>
         <span class="factor sub" title="Virtual time per real time">{move || session.transport.factor.get()}</span>
         <div class="modes">
             <button
@@ -133,5 +115,28 @@ fn speed() -> View {
                 >"Follow"</button>
             })}
         </div>
+    }
+}
+
+pub fn speed_choice() -> View {
+    let session = session();
+    let speed = session.transport.speed;
+    let option = move |index: usize| {
+        let (name, _) = SPEEDS[index];
+        view! { <option value={index.to_string()} prop:selected={move || speed.get() == index}>{name}</option> }
+    };
+    let change = move |event| {
+        if let Ok(index) = event_target_value(&event).parse() {
+            session.set_speed(index);
+        }
+    };
+    view! {
+        <span class="pick pick-s">
+            <select aria-label="speed" title="Slower, faster ([, ]). Readable is real time, slowed down while loops act" on:change=change>
+                <optgroup label="Real gaps">{(0..EVEN).map(option).collect::<View>()}</optgroup>
+                <optgroup label="Even steps">{(EVEN..SPEEDS.len()).map(option).collect::<View>()}</optgroup>
+            </select>
+            {icon("i i12", "#i-down")}
+        </span>
     }
 }

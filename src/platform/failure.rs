@@ -18,6 +18,7 @@ pub fn stop(keep: Keep, reason: &str) {
     if !card.has_attribute("hidden") {
         return;
     }
+    super::tell_of_stop();
     let (steps, is_kept) = keep();
     let fill = |selector: &str, text: &str| {
         if let Some(element) = find(&card, selector) {

@@ -4,6 +4,7 @@ mod choice;
 mod dom;
 mod failure;
 mod files;
+mod host;
 mod keys;
 mod motion;
 mod raf;
@@ -19,6 +20,10 @@ pub use dom::{
 };
 pub use failure::{install_panic_card, stop};
 pub use files::{address_of_page, deflate, download, forget_hash, hash, inflate, png, text_file};
+pub use host::{
+    Heard, Host, bare_address, everything, height, is_embedded, mark, on_sight, parameter, show_theme, tell_of_stop,
+    text_at, unmark, web_address,
+};
 pub use keys::on_window_key;
 pub use motion::{Spot, is_wide, on_change, slide, spot, wants_less_motion};
 pub use raf::Raf;

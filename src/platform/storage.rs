@@ -1,10 +1,13 @@
-//! Settings that outlive the page. Storage may be blocked, for instance in another site's frame: then nothing is kept.
+//! Settings that outlive the page. Storage may be blocked: then nothing is kept. An embed keeps nothing anywhere.
 
 use leptos::prelude::document;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
 fn storage() -> Option<web_sys::Storage> {
+    if super::is_embedded() {
+        return None;
+    }
     web_sys::window()?.local_storage().ok().flatten()
 }
 
@@ -24,6 +27,9 @@ pub fn forget(name: &str) {
 }
 
 fn of_tab() -> Option<web_sys::Storage> {
+    if super::is_embedded() {
+        return None;
+    }
     web_sys::window()?.session_storage().ok().flatten()
 }
 

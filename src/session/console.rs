@@ -151,6 +151,10 @@ impl Session {
                 Some(it) => it,
             };
         match (wanted, is_open) {
+            (Some(_), false) if self.is_embedded => {
+                self.cancel_editing();
+                self.toast("kubectl edit needs the editor: open the full page", Tone::Error);
+            }
             (Some(text), false) => {
                 let manifest = self.editor.text.get_untracked();
                 let command = self.with_core(|core| {

@@ -8,6 +8,7 @@ mod details;
 mod edit;
 mod faults;
 mod git;
+mod host;
 mod infra;
 mod keep;
 mod lights;
@@ -29,6 +30,7 @@ pub use closer::Closer;
 pub use console::{BlockEntry, Hold, Typing};
 pub use faults::Trouble;
 pub use git::GitDesk;
+pub use host::{Refusal, speed_named};
 pub use infra::{InfraDesk, you};
 pub use keep::kept_steps;
 pub use share::Export;
@@ -206,6 +208,8 @@ pub struct Session {
     pub scenario: StoredValue<String>,
     /// The simple view is shown, not the workspace.
     pub is_simple: State<bool>,
+    /// The page is in another's frame: there is no workspace to open.
+    pub is_embedded: bool,
     pub transport: Transport,
     pub past: Past,
     pub stops: State<Vec<Stop>>,
@@ -242,6 +246,7 @@ impl Session {
             raf: StoredValue::new_local(None),
             scenario: StoredValue::new(name),
             is_simple: State::new(view_is_simple()),
+            is_embedded: platform::is_embedded(),
             transport: Transport::new(),
             past: Past::new(),
             stops: State::new(Vec::new()),
@@ -324,7 +329,8 @@ impl Session {
 
     /// Brings a part of the workspace to the front wherever it may be hidden.
     pub fn open(self, part: Part) {
-        if self.is_simple.get_untracked() || self.twins.are_shown.get_untracked() {
+        let elsewhere = self.is_simple.get_untracked() || self.twins.are_shown.get_untracked();
+        if elsewhere && !self.is_embedded {
             self.show_simple(false);
         }
         self.focus.open(part);

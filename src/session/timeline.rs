@@ -85,8 +85,8 @@ impl Core {
             to = from + span;
         }
         self.cursor_seen = Some(now);
-        let is_simple = session.is_simple.get_untracked();
-        let columns = if lanes.are_open.get_untracked() && !is_simple { lanes.columns.get_untracked() } else { 0 };
+        let has_lanes = session.is_embedded || !session.is_simple.get_untracked();
+        let columns = if lanes.are_open.get_untracked() && has_lanes { lanes.columns.get_untracked() } else { 0 };
         let stretch = Stretch { from_ms: from, to_ms: to, columns };
         lanes.window.put((from, to));
         lanes.n.put(branch.record().n());

@@ -7,6 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// The variable that says where the page will be, for the files that need its whole address.
+const SITE: &str = "LOOPSCOPE_SITE";
+const SITE_STANDS_FOR: &str = "https://loopscope.example/";
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
     Release,
@@ -51,7 +55,8 @@ pub fn page(tools: &Tools, profile: Profile) -> Res<PathBuf> {
     let root = paths::root();
     let dist = profile.dist();
     css::bundle(&root)?;
-    let inputs = stamp::of_inputs(&root, profile.name())?;
+    let site = std::env::var(SITE).unwrap_or_default();
+    let inputs = stamp::of_inputs(&root, &[profile.name(), &site].concat())?;
     let stamp_file = stamp_file(profile);
     if dist.join("index.html").is_file() && fs::read_to_string(&stamp_file).is_ok_and(|old| old == inputs) {
         println!("build: {} is up to date", shown(&dist));
@@ -117,6 +122,12 @@ fn finish(dist: &Path, profile: Profile) -> Res {
         all.merge(csp::Hashes::of(&html));
         fs::write(page, csp::with_meta(&html)?).map_err(|e| format!("can't write {}: {e}", page.display()))?;
     }
+    if let Ok(site) = std::env::var(SITE) {
+        for file in paths::files(&dist.join("oembed"))?.iter().filter(|f| !compress::is_copy(f)) {
+            let text = fs::read_to_string(file).map_err(|e| format!("can't read {}: {e}", file.display()))?;
+            fs::write(file, with_site(&text, &site)?).map_err(|e| format!("can't write {}: {e}", file.display()))?;
+        }
+    }
     for script in files.iter().filter(|f| f.extension().is_some_and(|e| e == "js")) {
         let text = fs::read_to_string(script).map_err(|e| format!("can't read {}: {e}", script.display()))?;
         fs::write(script, tight(&text)).map_err(|e| format!("can't write {}: {e}", script.display()))?;
@@ -132,6 +143,15 @@ fn finish(dist: &Path, profile: Profile) -> Res {
         compress::write_copies(&paths::files(dist)?)?;
     }
     Ok(())
+}
+
+/// A file that other sites' programs read, with the address of the site in place of the one that stands for it.
+fn with_site(text: &str, site: &str) -> Res<String> {
+    let is_address = site.starts_with("https://") || site.starts_with("http://");
+    if !is_address || site.contains(['"', '<', '&', '?', '#', ' ']) {
+        return Err(format!("{SITE} is `{site}`: give the address of the folder, as in https://example.org/loops/"));
+    }
+    Ok(text.replace(SITE_STANDS_FOR, &format!("{}/", site.trim_end_matches('/'))))
 }
 
 /// Comments are for those who work on the page. Inside scripts and styles nothing is touched.
@@ -151,7 +171,7 @@ fn without_comments(html: &str) -> String {
 
 /// A script without whole lines of comment and without indentation: an eighth less to download. One with a text of
 /// several lines is left as it is.
-fn tight(script: &str) -> String {
+pub fn tight(script: &str) -> String {
     if script.lines().any(|line| line.matches('`').count() % 2 == 1) {
         return script.to_owned();
     }
@@ -176,7 +196,10 @@ fn headers(hashes: &csp::Hashes, files: &[String]) -> String {
         csp::header(hashes)
     );
     for name in files {
-        if name.ends_with(".html") {
+        if is_for_other_sites(name) {
+            // Their pages may check its sum (`integrity`), or read it.
+            text.push_str(&format!("/{name}\n  Access-Control-Allow-Origin: *\n  Cache-Control: no-cache\n"));
+        } else if name.ends_with(".html") {
             // A host matches the address as asked for, where a folder stands for its index.
             let address = name.strip_suffix("index.html").filter(|dir| dir.is_empty() || dir.ends_with('/'));
             for path in [Some(name.as_str()), address].into_iter().flatten() {
@@ -189,6 +212,11 @@ fn headers(hashes: &csp::Hashes, files: &[String]) -> String {
         }
     }
     text
+}
+
+/// The element's script, and the descriptions for programs that make previews of links.
+fn is_for_other_sites(name: &str) -> bool {
+    name == "loop-scope.js" || (name.starts_with("oembed/") && name.ends_with(".json"))
 }
 
 /// Trunk's names: `loopscope-0123456789abcdef.js`, `loopscope-0123456789abcdef_bg.wasm`.
@@ -209,7 +237,26 @@ mod tests {
         assert!(text.contains("/index.html\n  Cache-Control: no-cache"));
         assert!(text.contains("/loopscope-0123456789abcdef_bg.wasm\n  Cache-Control: public"));
         assert!(!text.contains("sprite.svg"));
+        assert!(!text.contains("Access-Control"));
         assert!(text.contains("frame-ancestors *"));
+    }
+
+    #[test]
+    fn what_other_sites_use_may_be_read_by_them() {
+        let files = ["loop-scope.js", "oembed/empty.json", "article/article.js"].map(String::from);
+        let text = headers(&csp::Hashes::default(), &files);
+        assert!(text.contains("/loop-scope.js\n  Access-Control-Allow-Origin: *"));
+        assert!(text.contains("/oembed/empty.json\n  Access-Control-Allow-Origin: *"));
+        assert!(!text.contains("article"));
+    }
+
+    #[test]
+    fn descriptions_name_the_site_that_they_are_put_on() {
+        let text = "{\"url\": \"https://loopscope.example/?embed=1\"}";
+        assert_eq!(with_site(text, "https://a.example/b").unwrap(), "{\"url\": \"https://a.example/b/?embed=1\"}");
+        assert_eq!(with_site(text, "http://a.example/b/").unwrap(), "{\"url\": \"http://a.example/b/?embed=1\"}");
+        assert!(with_site(text, "a.example").unwrap_err().contains("a.example"));
+        assert!(with_site(text, "https://a.example/\"x").is_err());
     }
 
     #[test]

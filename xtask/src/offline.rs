@@ -32,10 +32,11 @@ fn worker(version: &str, kept: &[&String]) -> String {
     (lines.join("\n") + "\n").replace(PLACE, &list.join(",\n")).replace("VERSION", version)
 }
 
-/// Other pages than the index are for frames, where storage is another one and nothing is kept.
+/// What is for other sites, or is a page of its own, is not kept: a visitor of this page never asks for it.
 fn is_kept(name: &str) -> bool {
+    let is_for_others = name.starts_with("article/") || name.starts_with("oembed/") || name == "loop-scope.js";
     let is_other_page = name.ends_with(".html") && name != "index.html";
-    !is_other_page && name != "_headers" && name != "sw.js"
+    !is_for_others && !is_other_page && name != "_headers" && name != "sw.js"
 }
 
 /// The page with the mark that makes its script register the worker.
@@ -49,12 +50,21 @@ mod tests {
 
     #[test]
     fn the_worker_keeps_the_index_by_its_folder_and_no_other_page() {
-        let names = ["index.html", "embed.html", "_headers", "a-0123456789abcdef.js"].map(String::from);
+        let names = [
+            "index.html",
+            "article/index.html",
+            "article/article.css",
+            "oembed/empty.json",
+            "loop-scope.js",
+            "_headers",
+            "a-0123456789abcdef.js",
+        ]
+        .map(String::from);
         let kept: Vec<&String> = names.iter().filter(|name| is_kept(name)).collect();
         let text = worker("00ff", &kept);
         assert!(text.contains("const CACHE = 'loopscope-00ff';"), "{text}");
         assert!(text.contains("const FILES = [\n'./',\n'a-0123456789abcdef.js'\n];"), "{text}");
-        assert!(!text.contains("embed.html") && !text.contains("//"));
+        assert!(!text.contains("//"));
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn line(first: CompareRow, rows: Derived<Vec<CompareRow>>) -> View {
             <th scope="row">{field}</th>
             <td class="want">{want}{owner}</td>
             <td class="is">
-                <button class="ask" type="button" title="Why? Shows what made it so" disabled={move || is_gone.get()} on:click=ask>
+                <button class="ask" type="button" title="Why? Shows what made it so" disabled={move || is_gone.get() || session.is_embedded} on:click=ask>
                     {move || row.with(|row| phrase(&row.is))}
                 </button>
             </td>

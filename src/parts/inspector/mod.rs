@@ -124,6 +124,12 @@ fn tabs() -> View {
     }
 }
 
+/// Spec beside status, for a page that has no inspector.
+pub fn spec_and_status() -> View {
+    let title = part(session(), |it| it.title.clone());
+    view! { <h2 class="h">{move || title.get()}</h2>{compare()}{verdict()} }
+}
+
 fn verdict() -> View {
     let verdict = part(session(), |it| it.verdict.clone());
     view! { <p class="insp-sec verdict">{move || verdict.with(phrase)}</p> }

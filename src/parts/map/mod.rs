@@ -152,7 +152,7 @@ fn empty() -> View {
             <span class="empty-shapes">{[(); 3].map(|_| icon("i i20 s-pending", "#pod-pending"))}</span>
             <p><b>"No pods."</b> " " {move || if asked() { "The loops have not run yet: press play." } else { "Nothing asks for any. Apply a Deployment." }}</p>
             {when(
-                move || !asked(),
+                move || !asked() && !session.is_embedded,
                 move || view! { <button class="btn btn-s" type="button" on:click=open>"Open the manifest"</button> },
             )}
         </div>
