@@ -138,9 +138,11 @@ pub fn set_theme(dark: bool) {
     super::save("theme", theme);
 }
 
-/// The simple view is shown: the page's first script has read that from the address, or from what is remembered.
+/// The simple view is shown, or an embed, which is made of it: the page's first script has read that from the address,
+/// or from what is remembered.
 pub fn view_is_simple() -> bool {
-    root().and_then(|root| root.get_attribute("data-view")).as_deref().is_none_or(|view| view == "simple")
+    let view = root().and_then(|root| root.get_attribute("data-view"));
+    !matches!(view.as_deref(), Some("workspace" | "twin"))
 }
 
 /// Two worlds are shown beside each other.
