@@ -290,7 +290,7 @@ fn Embed(asked: Asked, scenario: Option<Scenario>, opened: Option<Opened>) -> im
     effect(move || report_goal(session));
     effect(move || {
         if let Stage::Told(card) = sheets.stage.get() {
-            tell_refusal(&Refusal::new("bad-moment", &[&card.title, ": ", &card.words]), &Value::Null);
+            tell_refusal(&Refusal::new("bad-moment", &[card.title, ": ", &card.words]), &Value::Null);
         }
     });
     if is_fresh && opening::has_link() {
