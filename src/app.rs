@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use loopscope_engine::world::Scenario;
 use web_sys::Element;
 
-use crate::opening::{Opened, Stage};
+use crate::opening::{Opened, Stage, lesson_asked};
 use crate::parts::{
-    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, loops, map, opened_dialog, openings,
+    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, lesson, lessons_dialog, loops, map, opened_dialog, openings,
     palette, share_dialog, shortcuts, simple, splitter, title_bar, toasts, transport_bar,
 };
 use crate::platform;
@@ -25,11 +25,17 @@ pub fn App(
     opened: Option<Opened>,
 ) -> impl IntoView {
     let is_fresh = opened.is_none();
+    let mut is_first = is_fresh && lesson_asked().is_none();
     let sheets = Sheets::new();
     let session = match opened {
         Some(opened) => {
             let session = Session::of(opened.history, opened.selected);
             session.toast(opened.words, Tone::Answer);
+            if let Some(taught) = opened.lesson {
+                is_first = taught.is_first;
+                session.show_workspace();
+                session.teach(&taught);
+            }
             if let Some(card) = opened.card {
                 sheets.stage.put(Stage::Told(card));
             }
@@ -38,7 +44,7 @@ pub fn App(
         None => Session::new(scenario.unwrap_or_else(Scenario::self_healing)),
     };
     provide_context(session);
-    if is_fresh {
+    if is_first {
         session.restore();
         session.keep_over_reloads();
     }
@@ -56,6 +62,7 @@ pub fn App(
 
 fn page(session: Session, sheets: Sheets) -> ui::View {
     let part = move || match session.focus.part.get() {
+        Part::Learn => "learn",
         Part::Map => "map",
         Part::Loops => "loops",
         Part::Inspect => "inspect",
@@ -66,8 +73,9 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
     };
     let is_simple = move || session.is_simple.get();
     let frame = move || if is_simple() { "plain" } else { "frame" };
+    let is_taught = move || !is_simple() && session.is_taught();
     ui::view! {
-        <div class=frame data-part=part>
+        <div class=frame class:is-taught=is_taught data-part=part>
             {title_bar(sheets)}
             {transport_bar()}
             {when(is_simple, simple)}
@@ -78,6 +86,7 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         {announcer()}
         {help_dialog(sheets.help)}
         {share_dialog(sheets)}
+        {when(move || sheets.lessons.get(), move || lessons_dialog(sheets))}
         {opened_dialog(sheets)}
         {palette(sheets)}
     }
@@ -87,6 +96,7 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
 fn workspace() -> ui::View {
     ui::view! {
         {jump()}
+        {lesson()}
         <main class="stage">
             {loops()}
             {splitter(&LOOPS)}
@@ -105,7 +115,7 @@ pub fn start() {
     }
     platform::begin_rest();
     platform::install_panic_card(kept_steps);
-    if platform::view_is_simple() {
+    if platform::view_is_simple() && lesson_asked().is_none() {
         return begin(root);
     }
     // Nobody catches it but the page's first script, which says what to do.

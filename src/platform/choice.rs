@@ -2,14 +2,30 @@
 
 use super::dom::{address, put_into_address};
 
+/// What the address calls the scenario by.
+pub const SCENARIO: &str = "s";
+/// The step of a lesson, from 1.
+pub const STEP: &str = "step";
+
+/// What the address says.
+pub fn asked(name: &str) -> Option<String> {
+    address().and_then(|url| url.search_params().get(name))
+}
+
 /// What the address says, else what is remembered.
 pub fn chosen(name: &str) -> Option<String> {
-    let asked = address().and_then(|url| url.search_params().get(name));
-    asked.or_else(|| super::load(name))
+    asked(name).or_else(|| super::load(name))
 }
 
 /// Remembers a choice, and puts it into the address.
 pub fn choose(name: &str, value: &str) {
     super::save(name, value);
     let _ = put_into_address(name, value);
+}
+
+/// Puts a lesson and its step into the address; takes out whatever was there where the name is empty.
+pub fn name_lesson(id: &str, step: usize) {
+    let step = if id.is_empty() { String::new() } else { step.to_string() };
+    let _ = put_into_address(SCENARIO, id);
+    let _ = put_into_address(STEP, &step);
 }

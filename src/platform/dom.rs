@@ -76,6 +76,13 @@ pub fn show_nearest(element: &Element) {
     element.scroll_into_view_with_scroll_into_view_options(&how);
 }
 
+/// The same for an element that is given by its id.
+pub fn bring_into(id: &str) {
+    if let Some(element) = document().get_element_by_id(id) {
+        show_nearest(&element);
+    }
+}
+
 /// Runs `then` once, when what has changed is drawn.
 pub fn next_frame(then: impl FnOnce() + 'static) {
     if let Some(window) = web_sys::window() {
@@ -157,9 +164,13 @@ pub(super) fn address() -> Option<Url> {
     Url::new(&document().location()?.href().ok()?).ok()
 }
 
+/// Puts a value into the address; takes it out where it is empty.
 pub(super) fn put_into_address(name: &str, value: &str) -> Result<(), JsValue> {
     let url = address().ok_or(JsValue::NULL)?;
-    url.search_params().set(name, value);
+    match value.is_empty() {
+        true => url.search_params().delete(name),
+        false => url.search_params().set(name, value),
+    }
     window().history()?.replace_state_with_url(&JsValue::NULL, "", Some(&url.href()))
 }
 

@@ -3,23 +3,27 @@
 mod choice;
 mod dom;
 mod failure;
+mod fetch;
 mod files;
 mod keys;
+mod light;
 mod motion;
 mod raf;
 mod rest;
 mod storage;
 mod watch;
 
-pub use choice::{choose, chosen};
+pub use choice::{SCENARIO, STEP, asked, choose, chosen, name_lesson};
 pub use dom::{
-    active_element, all, begin, bring_up, click, colors, copy, file_text, focus, focus_by_id, focus_first, is_near_end,
+    active_element, all, begin, bring_into, bring_up, click, colors, copy, file_text, focus, focus_by_id, focus_first, is_near_end,
     is_page_fixed, is_shown, is_text_field, next_frame, pen, press, px, rem, select_all, select_range, set_theme,
     set_view, show, show_nearest, sprite, theme_is_dark, type_text, view_is_simple,
 };
 pub use failure::{install_panic_card, stop};
+pub use fetch::{Missing, read_beside};
 pub use files::{address_of_page, deflate, download, forget_hash, hash, inflate, png, text_file};
 pub use keys::on_window_key;
+pub use light::{LitPart, light, unlight};
 pub use motion::{Spot, is_wide, on_change, slide, spot, wants_less_motion};
 pub use raf::Raf;
 pub use rest::{begin_rest, want_rest, with_rest};

@@ -7,6 +7,7 @@ mod console;
 mod details;
 mod edit;
 mod keep;
+mod lesson;
 mod lights;
 mod look;
 mod moves;
@@ -23,6 +24,7 @@ mod why;
 pub use closer::Closer;
 pub use console::{BlockEntry, Hold, Typing};
 pub use keep::kept_steps;
+pub use lesson::{Came, Learning, Script, Stand, StepMark, Taught, lessons_done};
 pub use share::Export;
 pub use show::PAGE;
 pub use state::{
@@ -109,6 +111,7 @@ struct Core {
     /// The world that one left by following a link into its past.
     later: Option<Simulation>,
     beside: Option<Beside>,
+    lesson: Option<Box<lesson::Run>>,
     /// The branch whose commands are listed.
     steps_of: Option<BranchId>,
     registry: Registry,
@@ -156,6 +159,7 @@ impl Core {
             stopped: None,
             later: None,
             beside: None,
+            lesson: None,
             steps_of: None,
             registry: Registry::default(),
             lights: Lights::default(),
@@ -251,6 +255,9 @@ impl Session {
             core.show_timeline(self, wall_ms(), true);
             core.show_console(self);
         });
+        if self.learning().is_some() {
+            self.look_now();
+        }
     }
 
     /// Changes to the simple view, or to the workspace. Whatever runs goes on.
@@ -258,6 +265,13 @@ impl Session {
         set_view(simple);
         self.is_simple.put(simple);
         self.refresh();
+    }
+
+    /// Shows the workspace whatever is remembered.
+    pub fn show_workspace(self) {
+        if self.is_simple.get_untracked() {
+            self.show_simple(false);
+        }
     }
 
     /// Does what a first visit does not need, once the rest of the program is there.

@@ -308,6 +308,8 @@ impl Board {
 /// The parts of the page that a narrow screen shows one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
+    /// The lesson, while one is open.
+    Learn,
     Map,
     Loops,
     Inspect,
@@ -318,11 +320,13 @@ pub enum Part {
 }
 
 impl Part {
+    /// Those that are always there.
     pub const ALL: [Part; 7] =
         [Part::Map, Part::Loops, Part::Inspect, Part::Manifest, Part::Console, Part::Events, Part::History];
 
     pub fn name(self) -> &'static str {
         match self {
+            Part::Learn => "Learn",
             Part::Map => "Map",
             Part::Loops => "Loops",
             Part::Inspect => "Inspect",
