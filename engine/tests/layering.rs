@@ -51,10 +51,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
         ],
     ),
     ("export", &["api", "sim", "client", "world", "share", "view"]),
-    (
-        "lesson",
-        &["api", "manifest", "sim", "apiserver", "iac", "client", "controllers", "world", "share", "view"],
-    ),
+    ("lesson", &["api", "manifest", "sim", "apiserver", "iac", "client", "controllers", "world", "share", "view"]),
 ];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

@@ -41,7 +41,11 @@ fn an_unknown_field_has_a_place_and_a_suggestion() {
         "line 2, column 1: the field titel is not known here. Did you mean title?"
     );
     let deep = file("{all: [{ready: {deploymnet: web, is: 3}}]}");
-    assert!(said(&deep).ends_with("the field deploymnet is not known here. Did you mean deployment?"), "{}", said(&deep));
+    assert!(
+        said(&deep).ends_with("the field deploymnet is not known here. Did you mean deployment?"),
+        "{}",
+        said(&deep)
+    );
     let node = "# Loopscope scenario 1\nnodes:\n  - name: node-1\n    cpus: 4\n";
     assert!(said(node).starts_with("line 4, column 11: the field nodes[0].cpus is not known"), "{}", said(node));
     assert_eq!(mistakes("# Loopscope scenario 1\na: 1\nb: 2\n").len(), 2, "all are told");
@@ -75,7 +79,8 @@ fn a_newer_or_foreign_file_is_told_apart() {
         said("# Loopscope scenario 2\ntitle: A\n"),
         "line 1, column 1: the file is in version 2 of the format; this Loopscope reads up to 1. A newer one reads it"
     );
-    let foreign = "line 1, column 1: the first line must be \"# Loopscope scenario 1\": this file was not written for Loopscope";
+    let foreign =
+        "line 1, column 1: the first line must be \"# Loopscope scenario 1\": this file was not written for Loopscope";
     for text in ["", "title: A\n", "# Loopscope journal 1\n", "# Loopscope scenario 0\n", "# Loopscope scenario x\n"] {
         assert_eq!(said(text), foreign, "{text}");
     }
@@ -85,7 +90,8 @@ fn a_newer_or_foreign_file_is_told_apart() {
 
 #[test]
 fn commands_texts_and_steps_are_checked() {
-    let opening = "# Loopscope scenario 1\ntitle: A\nopening: |\n  1.000s node stop node-1\n  2.000s node stob node-1\n";
+    let opening =
+        "# Loopscope scenario 1\ntitle: A\nopening: |\n  1.000s node stop node-1\n  2.000s node stob node-1\n";
     assert_eq!(said(opening), "line 5, column 3: unknown command \"node stob node-1\"");
     let late = opening.replace("2.000s node stob", "0.500s node start");
     assert!(said(&late).contains("comes after a later one"), "{}", said(&late));
@@ -128,13 +134,10 @@ fn a_prediction_asks_for_one_thing_and_its_answer_is_one_of_the_answers() {
         let all: Vec<String> = mistakes(&with(what)).iter().map(ToString::to_string).collect();
         assert!(all.iter().any(|it| it.contains(why)), "{what}: {all:#?}");
     }
-    assert_eq!([read_bet(" 21.5 "), read_bet("3"), read_bet("-1"), read_bet("x"), read_bet("")], [
-        Some(21_500),
-        Some(3_000),
-        Some(-1_000),
-        None,
-        None
-    ]);
+    assert_eq!(
+        [read_bet(" 21.5 "), read_bet("3"), read_bet("-1"), read_bet("x"), read_bet("")],
+        [Some(21_500), Some(3_000), Some(-1_000), None, None]
+    );
 }
 
 /// Whatever `share` writes of a scenario is a file of this format, and means the same.
@@ -167,7 +170,8 @@ fn a_lesson_begins_at_its_moment() {
 /// A step waits, is met, stays so, and is late; and going back in time takes it back.
 #[test]
 fn progress_follows_the_clock_both_ways() {
-    let mut lesson = read(&file("{stays: {for: 2s, that: {condition: {object: node/node-1, type: Ready, status: 'True'}}}}"));
+    let mut lesson =
+        read(&file("{stays: {for: 2s, that: {condition: {object: node/node-1, type: Ready, status: 'True'}}}}"));
     let step = &mut lesson.course.steps[0];
     step.within = Millis(3_000);
     let mut simulation = lesson::open(&read("# Loopscope scenario 1\ntitle: A\nshow: {at: 10s}\n")).expect("opens");
@@ -223,7 +227,10 @@ fn the_schema_is_the_one_of_the_reader_and_every_field_is_described() {
     let page = fs::read_to_string(Path::new(ENGINE).join("../docs/scenarios.md")).expect("the page is there");
     for (field, _) in ABOUT {
         let name = field.split_once('.').expect("two names").1;
-        assert!(page.contains(&format!("`{name}`")) || page.contains(&format!("{name}:")), "docs/scenarios.md lacks {field}");
+        assert!(
+            page.contains(&format!("`{name}`")) || page.contains(&format!("{name}:")),
+            "docs/scenarios.md lacks {field}"
+        );
     }
 }
 
@@ -266,11 +273,12 @@ fn violations(root: &serde_json::Value, schema: &serde_json::Value, value: &serd
     };
     match value {
         serde_json::Value::Object(map) => {
-            let each = |(name, value): (&String, &serde_json::Value)| match schema.pointer(&format!("/properties/{name}")) {
-                Some(inner) => violations(root, inner, value),
-                None if schema.get("additionalProperties").is_none_or(|it| it.is_object()) => Vec::new(),
-                None => vec![name.clone()],
-            };
+            let each =
+                |(name, value): (&String, &serde_json::Value)| match schema.pointer(&format!("/properties/{name}")) {
+                    Some(inner) => violations(root, inner, value),
+                    None if schema.get("additionalProperties").is_none_or(|it| it.is_object()) => Vec::new(),
+                    None => vec![name.clone()],
+                };
             map.iter().flat_map(each).collect()
         }
         serde_json::Value::Array(items) => match schema.get("items") {
@@ -279,4 +287,19 @@ fn violations(root: &serde_json::Value, schema: &serde_json::Value, value: &serd
         },
         _ => Vec::new(),
     }
+}
+
+/// The page about the format shows a file, and it is one.
+#[test]
+fn the_example_of_the_docs_can_be_done() {
+    let page = fs::read_to_string(Path::new(ENGINE).join("../docs/scenarios.md")).expect("the page is there");
+    let from = page.find("# Loopscope scenario 1\ntitle:").expect("an example");
+    let text = page[from..].split("```").next().expect("its end");
+    let lesson = read(text);
+    let mut simulation = lesson::open(&lesson).expect("it opens");
+    let step = &lesson.course.steps[0];
+    let played = lesson::play(&mut simulation, step, &step.solution).expect("it can be played");
+    assert!(matches!(played.standing, Standing::Met(_)), "{played:?}");
+    let prediction = step.prediction.as_ref().expect("a prediction");
+    assert_eq!(played.progress.answer(prediction, &simulation), Some(prediction.answer));
 }

@@ -150,11 +150,17 @@ fn summary(out: &mut String, simulation: &Simulation, number: usize, step: &Step
         Standing::Met(at) => (format!("goal reached at {at}"), 0),
         _ => (format!("goal NOT reached within {} s", step.within.0 / 1_000), NOT_REACHED),
     };
-    let _ = writeln!(out, "step {number}, {}: {words}", step.title);
+    let title = if step.title.is_empty() { String::new() } else { [", ", &step.title].concat() };
+    let _ = writeln!(out, "step {number}{title}: {words}");
     if let Some(prediction) = step.prediction.as_ref().filter(|_| code == 0) {
         let came = played.progress.answer(prediction, simulation);
         let came = came.map_or_else(|| "nothing that is measured".to_owned(), number_text);
         let _ = writeln!(out, "  predicted {}, came {came}", number_text(prediction.answer));
+    }
+    for explain in step.explain.iter().filter(|_| code == 0) {
+        let event = played.progress.explain(explain, simulation).and_then(|seq| view::event(simulation, seq));
+        let event = event.map_or_else(|| "no such event".to_owned(), |it| [&it.who, ": ", &it.text.plain()].concat());
+        let _ = writeln!(out, "  {} ({event})", explain.text.plain());
     }
     code
 }

@@ -66,7 +66,10 @@ fn what_cannot_be_run_is_said_with_its_place() {
     let broken = written("broken.yaml", "# Loopscope scenario 1\ntitle: A\nlessson: {}\n");
     let (code, _, err) = said(&[&broken]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("broken.yaml: line 3, column 1: the field lessson is not known here. Did you mean lesson?"), "{err}");
+    assert!(
+        err.contains("broken.yaml: line 3, column 1: the field lessson is not known here. Did you mean lesson?"),
+        "{err}"
+    );
     let refused = written("refused.yaml", "# Loopscope scenario 1\ntitle: A\nopening: |\n  1.000s node stop node-9\n");
     let (code, _, err) = said(&[&refused]);
     assert!(code == Some(2) && err.contains("the opening was refused: 1.000s node stop node-9"), "{err}");

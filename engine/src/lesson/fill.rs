@@ -73,9 +73,8 @@ pub fn fill(line: &str, simulation: &Simulation) -> Option<String> {
 
 fn name(blank: &Blank, simulation: &Simulation) -> Option<Name> {
     let (Blank::Pod(labels, _) | Blank::Newest(labels) | Blank::Oldest(labels) | Blank::Node(labels)) = blank;
-    let is_meant = |pod: &&Pod| {
-        pod.is_active() && labels.iter().all(|(key, value)| pod.metadata.labels.get(key) == Some(value))
-    };
+    let is_meant =
+        |pod: &&Pod| pod.is_active() && labels.iter().all(|(key, value)| pod.metadata.labels.get(key) == Some(value));
     let pods = simulation.api().objects().of_kind(Kind::Pod).filter_map(Object::as_pod).map(|it| &**it);
     let mut pods: Vec<&Pod> = pods.filter(is_meant).collect();
     sort_by(&mut pods, |a, b| (!a.is_ready(), &a.metadata.name).cmp(&(!b.is_ready(), &b.metadata.name)));

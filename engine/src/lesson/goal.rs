@@ -113,7 +113,10 @@ pub enum Measure {
     Ready(Option<ObjectKey>),
     Pods(Pods),
     Objects(Kind),
-    Field { key: ObjectKey, path: String },
+    Field {
+        key: ObjectKey,
+        path: String,
+    },
     /// Events since the step began; the number is its place in the memory.
     Trace(Match, usize),
     /// Seconds from the first such event since the step began to the first such event after it.
@@ -125,10 +128,19 @@ pub enum Measure {
     Room(String),
     /// Changes that infrastructure as code would plan now.
     Plan,
-    Cloud { id: String, attribute: String },
-    Traffic { key: ObjectKey, of: String },
+    Cloud {
+        id: String,
+        attribute: String,
+    },
+    Traffic {
+        key: ObjectKey,
+        of: String,
+    },
     /// How often managers took a field from each other: the most of any field that is meant.
-    Fights { key: Option<ObjectKey>, path: String },
+    Fights {
+        key: Option<ObjectKey>,
+        path: String,
+    },
     /// Seconds since the step began.
     Elapsed,
 }
@@ -138,12 +150,31 @@ pub enum Measure {
 pub enum Goal {
     Compare(Measure, Bounds),
     Exists(ObjectKey),
-    Condition { key: ObjectKey, kind: String, status: String, reason: String },
+    Condition {
+        key: ObjectKey,
+        kind: String,
+        status: String,
+        reason: String,
+    },
     /// A Kubernetes Event was published, or repeated, since the step began.
-    Event { reason: String, key: Option<ObjectKey>, text: String },
-    Owner { key: ObjectKey, path: String, manager: String },
-    Git { sync: String, health: String },
-    Up { process: String, is: bool },
+    Event {
+        reason: String,
+        key: Option<ObjectKey>,
+        text: String,
+    },
+    Owner {
+        key: ObjectKey,
+        path: String,
+        manager: String,
+    },
+    Git {
+        sync: String,
+        health: String,
+    },
+    Up {
+        process: String,
+        is: bool,
+    },
     /// The status is of the newest generation.
     Observed(ObjectKey),
     /// All pods of a Deployment are of its newest template, as many as wanted, and available.
@@ -151,7 +182,11 @@ pub enum Goal {
     /// All workloads have what they want.
     Converged(bool),
     /// It has been so without a break; the number is its place in the memory.
-    Stays { ms: u64, that: Box<Goal>, slot: usize },
+    Stays {
+        ms: u64,
+        that: Box<Goal>,
+        slot: usize,
+    },
     All(Vec<Goal>),
     Any(Vec<Goal>),
     Not(Box<Goal>),
@@ -166,7 +201,9 @@ impl Goal {
             Goal::Exists(key) => object(key).is_some(),
             Goal::Condition { key, kind, status, reason } => {
                 let found = object(key).and_then(|it| condition(it.conditions(), kind));
-                found.is_some_and(|it| it.status == status.as_str() && (reason.is_empty() || it.reason == reason.as_str()))
+                found.is_some_and(|it| {
+                    it.status == status.as_str() && (reason.is_empty() || it.reason == reason.as_str())
+                })
             }
             Goal::Event { reason, key, text } => simulation.api().events.iter().rev().any(|it| {
                 it.last >= memory.began
@@ -180,8 +217,7 @@ impl Goal {
             }),
             Goal::Git { sync, health } => {
                 let status = &simulation.gitops().status;
-                (sync.is_empty() || status.sync.word() == sync)
-                    && (health.is_empty() || status.health.word() == health)
+                (sync.is_empty() || status.sync.word() == sync) && (health.is_empty() || status.health.word() == health)
             }
             Goal::Up { process, is } => is_up(simulation, process) == Some(*is),
             Goal::Observed(key) => object(key).is_some_and(|it| {
@@ -189,15 +225,15 @@ impl Goal {
                 let seen = value.pointer("/status/observedGeneration").and_then(Value::as_i64);
                 seen.unwrap_or(0) >= it.meta().generation
             }),
-            Goal::RolledOut(key) => object(key)
-                .and_then(Object::as_deployment)
-                .is_some_and(|it| it.status.observed_generation >= it.metadata.generation && is_complete(it, &it.status)),
+            Goal::RolledOut(key) => object(key).and_then(Object::as_deployment).is_some_and(|it| {
+                it.status.observed_generation >= it.metadata.generation && is_complete(it, &it.status)
+            }),
             Goal::Converged(is) => (view::summary(simulation).convergence == Convergence::Converged) == *is,
             Goal::Stays { ms, that, slot } => {
                 let is_so = that.is_met(simulation, memory);
-                memory.lasts(*slot, is_so.then(|| simulation.now())).is_some_and(|since| {
-                    simulation.now().since(since) >= Millis(*ms)
-                })
+                memory
+                    .lasts(*slot, is_so.then(|| simulation.now()))
+                    .is_some_and(|since| simulation.now().since(since) >= Millis(*ms))
             }
             // All are looked at, so that each remembers for how long it has been so.
             Goal::All(all) => all.iter().fold(true, |are, it| it.is_met(simulation, memory) & are),

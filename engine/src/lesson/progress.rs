@@ -106,7 +106,10 @@ impl Progress {
                 _ => None,
             };
         }
-        let mut came_true = prediction.choices.iter().map(|it| it.when.as_ref().is_some_and(|when| when.is_met(simulation, &mut memory)));
+        let mut came_true = prediction
+            .choices
+            .iter()
+            .map(|it| it.when.as_ref().is_some_and(|when| when.is_met(simulation, &mut memory)));
         came_true.position(|it| it).map(|at| (at as i64 + 1) * 1_000)
     }
 

@@ -278,8 +278,7 @@ impl Reader<'_> {
     fn prediction(&mut self, at: At<'_>) -> Prediction {
         let path = at.path("number");
         let number = at.get("number").and_then(Value::as_object).map(|map| At { map: Some(map), path: &path });
-        let range = number
-            .map(|it| (it.number("least").unwrap_or(0), it.number("most").unwrap_or(0), it.text("unit")));
+        let range = number.map(|it| (it.number("least").unwrap_or(0), it.number("most").unwrap_or(0), it.text("unit")));
         let choices = self.each(at, "choices", |this, at| Choice {
             text: this.prose(at, "text"),
             when: at.get("when").map(|value| this.goal(&at.path("when"), value)),
@@ -294,7 +293,8 @@ impl Reader<'_> {
             (None, 2..) => {
                 if !(1_000..=choices.len() as i64 * 1_000).contains(&answer) || answer % 1_000 != 0 {
                     let n = choices.len().to_string();
-                    self.checker.tell(&at.path("answer"), &["the answer must be the place of a choice, from 1 to ", &n]);
+                    self.checker
+                        .tell(&at.path("answer"), &["the answer must be the place of a choice, from 1 to ", &n]);
                 }
             }
             _ => self.checker.tell(at.path, &["a prediction asks for a number, or for one of at least two choices"]),
@@ -342,7 +342,8 @@ impl Reader<'_> {
         let key = read_key(&at.text(name));
         if key.is_none() {
             let text = at.text(name);
-            self.checker.tell(&at.path(name), &[name, " must name an object, such as deployment/web, not \"", &text, "\""]);
+            self.checker
+                .tell(&at.path(name), &[name, " must name an object, such as deployment/web, not \"", &text, "\""]);
         }
         key
     }

@@ -189,3 +189,30 @@ pub fn number_text(thousandths: i64) -> String {
     let point = if part.is_empty() { "" } else { "." };
     [sign, &(all / 1_000).to_string(), point, part].concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_and_written_in_thousandths() {
+        for (text, thousandths) in [("21.5", 21_500), ("3", 3_000), ("-0.25", -250), ("0.001", 1), ("1.500000", 1_500)]
+        {
+            assert_eq!(decimal(text), Some(thousandths), "{text}");
+        }
+        for text in ["", "-", ".5", "1.2345", "1e3", "a", "1.-2", "99999999999999999999"] {
+            assert_eq!(decimal(text), None, "{text}");
+        }
+        let written = [21_500, 3_000, -250, 1, 0].map(number_text);
+        assert_eq!(written, ["21.5", "3", "-0.25", "0.001", "0"]);
+    }
+
+    #[test]
+    fn spans_are_whole_numbers_with_a_unit() {
+        let read = ["250ms", "60s", "5m", "2h", "0s"].map(span_ms);
+        assert_eq!(read, [250, 60_000, 300_000, 7_200_000, 0].map(Some));
+        for text in ["", "s", "60", "1.5s", "-1s", "60 s", "200h", "5d"] {
+            assert_eq!(span_ms(text), None, "{text}");
+        }
+    }
+}

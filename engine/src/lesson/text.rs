@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn a_text_is_cut_into_paragraphs_and_pieces() {
-        let prose = Prose::read("A **loop** and `code`,\nand [its queue](#loop/replicaset).\n\n\nNext.\n").expect("read");
+        let prose =
+            Prose::read("A **loop** and `code`,\nand [its queue](#loop/replicaset).\n\n\nNext.\n").expect("read");
         let part = Part { what: "loop".into(), which: "replicaset".into() };
         assert_eq!(
             prose.0[0],
