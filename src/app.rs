@@ -35,6 +35,9 @@ pub fn App(
                 is_first = taught.is_first;
                 session.show_workspace();
                 session.teach(&taught);
+                if !taught.is_first {
+                    platform::next_frame(|| platform::focus_by_id("h-step"));
+                }
             }
             if let Some(card) = opened.card {
                 sheets.stage.put(Stage::Told(card));

@@ -5,8 +5,8 @@
 //! is part of the past or the future of what is shown, and nowhere else.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
+use leptos::prelude::{LocalStorage, StoredValue, WithValue};
 use loopscope_engine::history::BranchId;
 use loopscope_engine::lesson::{Course, Deed, Lesson, Progress, Standing, Step, fill};
 use loopscope_engine::sim::{Millis, Time};
@@ -83,11 +83,13 @@ pub struct Came {
 /// The signals of an open lesson.
 #[derive(Clone, Copy)]
 pub struct Learning {
-    pub script: State<Arc<Script>>,
+    pub script: StoredValue<Rc<Script>, LocalStorage>,
     pub at: State<usize>,
     pub marks: State<Vec<StepMark>>,
     pub stand: State<Stand>,
     pub came: State<Option<Came>>,
+    /// The proposed commands as they would be typed now; nothing where what they are about is not there.
+    pub lines: State<Vec<Option<String>>>,
     /// In thousandths.
     pub bet: State<Option<i64>>,
     /// Nothing has happened since the step began.
@@ -117,7 +119,7 @@ struct Begun {
 /// The lesson beside the simulation.
 pub(super) struct Run {
     learning: Learning,
-    script: Arc<Script>,
+    script: Rc<Script>,
     begins: Instant,
     /// Commands that were played before anybody looked.
     pub(super) n_given: usize,
@@ -232,6 +234,7 @@ impl Core {
         });
         learning.can_bet.put(came.is_none() && (now.at, now.commands) == (begun.at.at, begun.at.commands));
         learning.bet.put(begun.bet);
+        learning.lines.put(step.deeds.iter().map(|it| fill(&it.run, self.sim())).collect());
         learning.came.put(came);
         is_new
     }
@@ -331,13 +334,14 @@ impl Session {
         let n = lesson.course.steps.len();
         let step = taught.step.min(n - 1);
         let script = Script { id: taught.id.clone(), title: lesson.title.clone(), course: lesson.course.clone() };
-        let script = Arc::new(script);
+        let script = Rc::new(script);
         let learning = Learning {
-            script: State::new(script.clone()),
+            script: StoredValue::new_local(script.clone()),
             at: State::new(step),
             marks: State::new(vec![StepMark::Ahead; n]),
             stand: State::new(Stand::Reading),
             came: State::new(None),
+            lines: State::new(Vec::new()),
             bet: State::new(None),
             can_bet: State::new(true),
             is_told: State::new(false),
@@ -419,20 +423,20 @@ impl Session {
         }
         self.say("The goal is met");
         if is_done {
-            remember(&learning.script.with_untracked(|it| it.id.clone()));
+            remember(&learning.script.with_value(|it| it.id.clone()));
         }
     }
 
     /// Begins a step, or shows one that has begun.
     pub fn take_step(self, index: usize) {
         let Some(learning) = self.learning() else { return };
-        let (n, is_free) = learning.script.with_untracked(|it| (it.course.steps.len(), it.course.is_free));
+        let (n, is_free) = learning.script.with_value(|it| (it.course.steps.len(), it.course.is_free));
         if index >= n || index == learning.at.get_untracked() {
             return;
         }
         self.pause();
         self.leave_step(learning);
-        platform::name_lesson(&learning.script.with_untracked(|it| it.id.clone()), index + 1);
+        platform::name_lesson(&learning.script.with_value(|it| it.id.clone()), index + 1);
         let has_begun = learning.marks.with_untracked(|it| it.get(index) != Some(&StepMark::Ahead));
         if has_begun {
             self.with_core(|core| core.lesson.iter_mut().for_each(|run| run.at = index));

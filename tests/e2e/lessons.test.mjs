@@ -52,6 +52,7 @@ async function tabTo(page, name, key = 'Tab') {
 /** To a step by its number; its heading has the focus then. */
 async function stepByKey(page, number) {
   await page.keyboard.press(String(number));
+  await rail(page).locator(`.lesson-steps > li:nth-child(${number}) > [aria-current=step]`).waitFor();
   await page.locator('#h-step:focus').waitFor();
 }
 
@@ -96,7 +97,7 @@ labTest('a lesson is walked by keyboard: a bet, a button, the console, and why',
   await tabTo(page, 'Run it');
   await page.keyboard.press('Enter');
   await met(page).waitFor();
-  await lab.button('Play').waitFor();
+  await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
   assert.match(await rail(page).locator('.verdict').innerText(), /You bet 6 pods\. It was 4 pods\. Four\./);
 
   // What explains it leads to its moment, and what came of the step stays.

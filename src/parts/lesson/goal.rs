@@ -1,7 +1,8 @@
 //! How a step stands, and what came of it.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
+use leptos::prelude::WithValue;
 use loopscope_engine::lesson::{Explain, Prediction, Step, number_text};
 
 use super::words::{prose, sentence};
@@ -56,7 +57,7 @@ fn span(seconds: u64) -> String {
 }
 
 /// What came of the step, once its goal was met.
-pub fn came(session: Session, learning: Learning, script: Arc<Script>, at: usize, lit: State<String>) -> View {
+pub fn came(session: Session, learning: Learning, script: Rc<Script>, at: usize, lit: State<String>) -> View {
     View::Live(Box::new(move || {
         let step = script.course.steps.get(at).filter(|_| learning.at.get_untracked() == at);
         match (step, learning.came.get()) {
@@ -75,9 +76,9 @@ fn told(session: Session, learning: Learning, step: &Step, came: &Came, lit: Sta
         view! { <ul class="lesson-why" aria-label="What explains it">{links.into_iter().collect::<View>()}</ul> }
     });
     let when = ["met at ", clock(came.at_ms).as_str()].concat();
-    let is_last = learning.at.get_untracked() + 1 == learning.script.with_untracked(|it| it.course.steps.len());
+    let is_last = learning.at.get_untracked() + 1 == learning.script.with_value(|it| it.course.steps.len());
     let end = is_last.then(|| {
-        let misconception = learning.script.with_untracked(|it| it.course.misconception.clone());
+        let misconception = learning.script.with_value(|it| it.course.misconception.clone());
         let words = "That was the last step. What many believe, and you have seen otherwise: ";
         view! { <p class="lesson-end">{words}<q>{misconception}</q></p> }
     });

@@ -1,5 +1,6 @@
 //! The lessons that come with the page.
 
+use leptos::prelude::WithValue;
 use leptos::task::spawn_local;
 use loopscope_engine::lesson::Listed;
 
@@ -40,11 +41,17 @@ pub fn lessons_dialog(sheets: Sheets) -> View {
         },
         Listing::Here(all) => list(sheets, all),
     };
+    // By itself it gives the focus back; taken off the page it would not.
+    let close = move |_| {
+        if let Some(dialog) = dialog.get_untracked() {
+            dialog.close();
+        }
+    };
     view! {
         <dialog class="dialog lessons" aria-labelledby="h-lessons" at=dialog on:close={move |_| open.put(false)}>
             <header>
                 <h2 id="h-lessons">"Lessons"</h2>
-                <button class="btn btn-s btn-icon btn-quiet" type="button" aria-label="Close" on:click={move |_| open.put(false)}>
+                <button class="btn btn-s btn-icon btn-quiet" type="button" aria-label="Close" on:click=close>
                     {icon("i", "#i-x")}
                 </button>
             </header>
@@ -71,7 +78,7 @@ fn list(sheets: Sheets, all: Vec<Listed>) -> View {
     let session = session();
     let done = lessons_done();
     let here = session.learning().filter(|it| !it.is_over.get_untracked());
-    let here = here.map(|it| it.script.with_untracked(|it| it.id.clone()));
+    let here = here.map(|it| it.script.with_value(|it| it.id.clone()));
     let n_done = all.iter().filter(|it| done.contains(&it.id)).count();
     let minutes: u32 = all.iter().map(|it| it.minutes).sum();
     let count = [plural(all.len(), "lesson", "lessons").as_str(), ", ", &minutes.to_string(), " min in all. "].concat();

@@ -5,9 +5,9 @@ mod goal;
 mod list;
 mod words;
 
-use std::sync::Arc;
+use std::rc::Rc;
 
-use leptos::prelude::on_cleanup;
+use leptos::prelude::{GetValue, SetValue, StoredValue, WithValue, on_cleanup};
 use loopscope_engine::lesson::{Deed, Step};
 
 use super::shortcuts::single_keys_on;
@@ -36,11 +36,20 @@ pub fn lesson() -> View {
 }
 
 fn rail(session: Session, learning: Learning) -> View {
-    let script = learning.script.get_untracked();
+    let script = learning.script.get_value();
     let n = script.course.steps.len();
     let what = if script.course.is_free { "Challenge " } else { "Step " };
     let place = move || [what, &(learning.at.get() + 1).to_string(), " of ", &n.to_string()].concat();
     let steps = script.clone();
+    // Another step may begin only after a way to where it does.
+    let was_at = StoredValue::new(learning.at.get_untracked());
+    effect(move || {
+        let at = learning.at.get();
+        if was_at.get_value() != at {
+            was_at.set_value(at);
+            read();
+        }
+    });
     view! {
         <section class="lesson" id="learn" aria-labelledby="h-lesson">
             <div class="panel-h">
@@ -65,7 +74,7 @@ fn name_of(script: &Script, index: usize) -> String {
     if title.is_empty() { ["Step ", (index + 1).to_string().as_str()].concat() } else { title }
 }
 
-fn step_row(session: Session, learning: Learning, script: &Arc<Script>, index: usize) -> View {
+fn step_row(session: Session, learning: Learning, script: &Rc<Script>, index: usize) -> View {
     let name = name_of(script, index);
     let mark = memo(move || learning.marks.with(|it| it.get(index).copied().unwrap_or(StepMark::Ahead)));
     let is_here = move || learning.at.get() == index;
@@ -88,11 +97,16 @@ fn step_row(session: Session, learning: Learning, script: &Arc<Script>, index: u
 /// Goes to a step, and begins to read it.
 fn go_to(session: Session, index: usize) {
     session.take_step(index);
+    read();
+}
+
+/// Puts the focus to the beginning of the step.
+fn read() {
     platform::next_frame(|| platform::focus_by_id("h-step"));
 }
 
 fn step_view(session: Session, learning: Learning, at: usize) -> View {
-    let script = learning.script.get_untracked();
+    let script = learning.script.get_value();
     let Some(step) = script.course.steps.get(at) else { return View::List(Vec::new()) };
     let lit = State::new(String::new());
     let told = {
@@ -100,7 +114,7 @@ fn step_view(session: Session, learning: Learning, at: usize) -> View {
         move || script.course.steps.get(at).map_or_else(|| View::List(Vec::new()), |step| solution(session, step))
     };
     let goal = step.goal.is_some();
-    let (deeds, outcome) = (deeds(session, &step.deeds), came(session, learning, script.clone(), at, lit));
+    let (deeds, outcome) = (deeds(session, learning, &step.deeds), came(session, learning, script.clone(), at, lit));
     view! {
         <div class="lesson-text">
             <h3 id="h-step" tabindex="-1">{name_of(&script, at)}</h3>
@@ -119,11 +133,12 @@ fn step_view(session: Session, learning: Learning, at: usize) -> View {
 }
 
 /// What is proposed to be done.
-fn deeds(session: Session, deeds: &[Deed]) -> Option<View> {
+fn deeds(session: Session, learning: Learning, deeds: &[Deed]) -> Option<View> {
     let button = |(index, deed): (usize, &Deed)| {
         let label = if deed.label.is_empty() { deed.run.clone() } else { deed.label.clone() };
         let is_short = deed.run.lines().count() == 1 && !deed.label.is_empty();
-        let line = is_short.then(|| view! { <code class="lesson-run">{deed.run.clone()}</code> });
+        let text = memo(move || learning.lines.with(|it| it.get(index).cloned().flatten().unwrap_or_default()));
+        let line = is_short.then(|| view! { <code class="lesson-run">{move || text.get()}</code> });
         view! { <li><button class="btn btn-wrap" type="button" on:click={move |_| session.do_deed(index)}>{label}</button>{line}</li> }
     };
     let all = deeds.iter().enumerate().map(button).collect::<View>();
@@ -177,17 +192,16 @@ fn solution(session: Session, step: &Step) -> View {
 /// The ways on, back and around.
 fn foot(session: Session, learning: Learning, n: usize, has_goal: bool) -> View {
     let is_last = move || learning.at.get() + 1 >= n;
-    let is_free = learning.script.with_untracked(|it| it.course.is_free);
+    let is_free = learning.script.with_value(|it| it.course.is_free);
     let is_open = move || matches!(learning.stand.get(), Stand::Met | Stand::Reading);
-    let next = move |_| {
-        session.next_step(true);
-        platform::next_frame(|| platform::focus_by_id("h-step"));
-    };
-    // What was reached while one looked on should not need a search for the way on.
+    // What was reached while one looked on should not need a search for it.
+    let was_there = StoredValue::new(learning.came.with_untracked(Option::is_some));
     effect(move || {
-        if learning.came.with(Option::is_some) {
+        let is_there = learning.came.with(Option::is_some);
+        if is_there && !was_there.get_value() {
             platform::next_frame(|| platform::bring_into("lesson-came"));
         }
+        was_there.set_value(is_there);
     });
     let tell = has_goal.then(|| {
         view! {
@@ -203,7 +217,7 @@ fn foot(session: Session, learning: Learning, n: usize, has_goal: bool) -> View 
             </button>
             {tell}
             <button
-                class="btn btn-s" class:btn-main=is_open type="button" hidden=is_last disabled={move || !is_open() && !is_free} on:click=next
+                class="btn btn-s" class:btn-main=is_open type="button" hidden=is_last disabled={move || !is_open() && !is_free} on:click={move |_| session.next_step(true)}
             >"Next"</button>
         </div>
     }
