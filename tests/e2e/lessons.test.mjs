@@ -138,7 +138,7 @@ labTest('a lesson is walked by keyboard: a bet, a button, the console, and why',
   await lab.message(/Another future/).or(page.getByText(`pod "${pod}" deleted`)).first().waitFor();
   await page.keyboard.press('Escape');
   await page.locator('#h-step').focus();
-  await tabTo(page, 'Skip to the goal');
+  await tabTo(page, 'Skip to goal');
   await page.keyboard.press('Enter');
   await met(page).waitFor();
   assert.match(await rail(page).locator('.verdict').innerText(), /You bet 6 pods\. It was 4 pods/);
@@ -166,7 +166,7 @@ labTest('all lessons are walked by keyboard to their end', { path: `${workspace}
         await page.keyboard.press('Enter');
         await stepByKeyAgain(page);
       }
-      await tabTo(page, 'Skip to the goal');
+      await tabTo(page, 'Skip to goal');
       await page.keyboard.press('Enter');
       await Promise.race([
         met(page).waitFor(),
@@ -196,7 +196,7 @@ for (const colorScheme of ['light', 'dark']) {
       await rail(page).getByRole('button', { name: 'One more' }).click();
       await rail(page).getByRole('button', { name: 'Delete a pod' }).click();
       await rail(page).getByRole('button', { name: 'Show me' }).click();
-      await rail(page).getByRole('button', { name: 'Skip to the goal' }).click();
+      await rail(page).getByRole('button', { name: 'Skip to goal' }).click();
       await rail(page).locator('.lesson-came').waitFor();
       found.push(...(await violations(page, '#learn')));
       assert.ok((await lab.sidewaysOverflow()) <= 0, 'the lesson is wider than the window');

@@ -24,15 +24,19 @@ use words::prose;
 pub fn lesson() -> View {
     let session = session();
     let Some(learning) = session.learning() else { return View::List(Vec::new()) };
+    when(move || !learning.is_over.get(), move || rail(session, learning))
+}
+
+/// The keys of the open lesson, for as long as the page is shown: digits go to steps.
+pub fn lesson_keys(session: Session) {
     on_window_key(move |key| {
         let digit = key.name.parse::<usize>().ok().filter(|_| key.name.len() == 1 && single_keys_on());
-        if let Some(digit @ 1..) = digit.filter(|_| key.is_free && !platform::is_shown("dialog[open]")) {
+        if let Some(digit @ 1..) = digit.filter(|_| session.learning().is_some() && key.is_free && !platform::is_shown("dialog[open]")) {
             key.event.prevent_default();
             go_to(session, digit - 1);
         }
     });
     on_cleanup(platform::unlight);
-    when(move || !learning.is_over.get(), move || rail(session, learning))
 }
 
 fn rail(session: Session, learning: Learning) -> View {
@@ -120,11 +124,13 @@ fn step_view(session: Session, learning: Learning, at: usize) -> View {
             <h3 id="h-step" tabindex="-1">{name_of(&script, at)}</h3>
             <div class="prose">{prose(&step.text, lit)}</div>
         </div>
-        <div class="lesson-side">
+        <div class="lesson-act">
             {step.prediction.as_ref().map(|it| bet(session, learning, it, lit))}
             {deeds}
             {goal.then(|| run(session, learning))}
             {goal.then(|| stand(learning))}
+        </div>
+        <div class="lesson-out">
             {when(move || learning.is_told.get(), told)}
             {outcome}
             {foot(session, learning, script.course.steps.len(), goal)}
@@ -164,7 +170,7 @@ fn run(session: Session, learning: Learning) -> View {
             <button
                 class="btn" type="button" title="As fast as this machine can, to where the goal is met"
                 disabled={move || is_met() && learning.n_due.get() == 0} on:click={move |_| session.skip_to_goal()}
-            >{icon("i", "#i-skip")}<span>"Skip to the goal"</span></button>
+            >{icon("i", "#i-skip")}<span>"Skip to goal"</span></button>
         </p>
     }
 }
