@@ -7,7 +7,7 @@ use web_sys::Element;
 
 use crate::opening::{Opened, Stage, lesson_asked};
 use crate::parts::{
-    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, lesson, lesson_keys, lessons_dialog, loops, map, opened_dialog, openings,
+    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, lesson, lessons_dialog, loops, map, opened_dialog, openings,
     palette, share_dialog, shortcuts, simple, splitter, title_bar, toasts, transport_bar,
 };
 use crate::platform;
@@ -35,7 +35,6 @@ pub fn App(
                 is_first = taught.is_first;
                 session.show_workspace();
                 session.teach(&taught);
-                lesson_keys(session);
                 if !taught.is_first {
                     platform::next_frame(|| platform::focus_by_id("h-step"));
                 }

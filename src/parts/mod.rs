@@ -40,7 +40,7 @@ pub use help::help_dialog;
 pub use history::{branch_bar, history_pane};
 pub use inspector::inspector;
 pub use jump::jump;
-pub use lesson::{lesson, lesson_keys, lessons_dialog};
+pub use lesson::{lesson, lessons_dialog};
 pub use loops::loops;
 pub use manifest::manifest_pane;
 pub use map::map;

@@ -7,12 +7,11 @@ mod words;
 
 use std::rc::Rc;
 
-use leptos::prelude::{GetValue, SetValue, StoredValue, WithValue, on_cleanup};
+use leptos::prelude::{GetValue, SetValue, StoredValue, WithValue};
 use loopscope_engine::lesson::{Deed, Step};
 
-use super::shortcuts::single_keys_on;
 use crate::atoms::{icon, icon_of, yes};
-use crate::platform::{self, on_window_key};
+use crate::platform;
 use crate::session::{Learning, Script, Session, Stand, StepMark, session};
 use crate::ui::{State, View, each, effect, memo, view, when};
 use bet::bet;
@@ -25,18 +24,6 @@ pub fn lesson() -> View {
     let session = session();
     let Some(learning) = session.learning() else { return View::List(Vec::new()) };
     when(move || !learning.is_over.get(), move || rail(session, learning))
-}
-
-/// The keys of the open lesson, for as long as the page is shown: digits go to steps.
-pub fn lesson_keys(session: Session) {
-    on_window_key(move |key| {
-        let digit = key.name.parse::<usize>().ok().filter(|_| key.name.len() == 1 && single_keys_on());
-        if let Some(digit @ 1..) = digit.filter(|_| session.learning().is_some() && key.is_free && !platform::is_shown("dialog[open]")) {
-            key.event.prevent_default();
-            go_to(session, digit - 1);
-        }
-    });
-    on_cleanup(platform::unlight);
 }
 
 fn rail(session: Session, learning: Learning) -> View {
@@ -99,7 +86,7 @@ fn step_row(session: Session, learning: Learning, script: &Rc<Script>, index: us
 }
 
 /// Goes to a step, and begins to read it.
-fn go_to(session: Session, index: usize) {
+pub fn go_to(session: Session, index: usize) {
     session.take_step(index);
     read();
 }
