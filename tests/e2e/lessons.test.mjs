@@ -173,7 +173,7 @@ labTest('all lessons are walked by keyboard to their end', { path: `${workspace}
         rail(page).getByText(/Its time is over/).waitFor().then(() => assert.fail(`${id}, step ${at}: its time is over`)),
       ]);
       await rail(page).locator('.lesson-came').waitFor();
-      await rail(page).getByRole('button', { name: 'Run it' }).waitFor();
+      await rail(page).getByRole('button', { name: 'Run it', exact: true }).waitFor();
     }
     await rail(page).getByText('That was the last step').waitFor();
     assert.deepEqual(await lab.sidewaysOverflow(), 0, title);
