@@ -7,8 +7,8 @@ use web_sys::Element;
 
 use crate::opening::{Opened, Stage, lesson_asked};
 use crate::parts::{
-    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, lesson, lessons_dialog, loops, map, opened_dialog, openings,
-    palette, share_dialog, shortcuts, simple, splitter, title_bar, toasts, transport_bar,
+    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, lesson, lessons_dialog, loops, map,
+    opened_dialog, openings, palette, share_dialog, shortcuts, simple, splitter, title_bar, toasts, transport_bar,
 };
 use crate::platform;
 use crate::session::{Part, Session, Tone, kept_steps};

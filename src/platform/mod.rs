@@ -15,9 +15,9 @@ mod watch;
 
 pub use choice::{SCENARIO, STEP, asked, choose, chosen, name_lesson};
 pub use dom::{
-    active_element, all, begin, bring_into, bring_up, click, colors, copy, file_text, focus, focus_by_id, focus_first, is_near_end,
-    is_page_fixed, is_shown, is_text_field, next_frame, pen, press, px, rem, select_all, select_range, set_theme,
-    set_view, show, show_nearest, sprite, theme_is_dark, type_text, view_is_simple,
+    active_element, all, begin, bring_into, bring_up, click, colors, copy, file_text, focus, focus_by_id, focus_first,
+    is_near_end, is_page_fixed, is_shown, is_text_field, next_frame, pen, press, px, rem, select_all, select_range,
+    set_theme, set_view, show, show_nearest, sprite, theme_is_dark, type_text, view_is_simple,
 };
 pub use failure::{install_panic_card, stop};
 pub use fetch::{Missing, read_beside};

@@ -13,7 +13,7 @@ use loopscope_engine::sim::{Millis, Time};
 use loopscope_engine::world::{Command, Instant, Ran};
 
 use super::seek::here;
-use super::{Core, Part, SPEEDS, Session, Tone, Pace};
+use super::{Core, Pace, Part, SPEEDS, Session, Tone};
 use crate::platform::{self, wall_ms};
 use crate::ui::State;
 
@@ -611,7 +611,8 @@ impl Session {
     }
 
     fn reached_by_skipping(self) {
-        let is_done = self.with_core(|core| core.lesson.as_ref().filter(|run| run.is_done()).map(|run| run.script.id.clone()));
+        let is_done =
+            self.with_core(|core| core.lesson.as_ref().filter(|run| run.is_done()).map(|run| run.script.id.clone()));
         if let Some(id) = is_done.flatten() {
             remember(&id);
         }
@@ -619,7 +620,8 @@ impl Session {
 
     /// What the step says of lines in the console; nothing where the line may be run.
     pub(super) fn is_not_allowed(self, line: &str) -> Option<String> {
-        let step = self.with_core(|core| core.lesson.as_ref()?.step().map(|it| (it.allows(line), it.allowed.join(", "))));
+        let step =
+            self.with_core(|core| core.lesson.as_ref()?.step().map(|it| (it.allows(line), it.allowed.join(", "))));
         let (_, allowed) = step.flatten().filter(|(allows, _)| !allows)?;
         Some(["This step takes only lines that begin with: ", &allowed].concat())
     }

@@ -5,8 +5,8 @@ use loopscope_engine::sim::{Seq, Time};
 use loopscope_engine::view::Phrase;
 use loopscope_engine::world::Instant;
 
-use super::play::duration;
 use super::lesson::Arrival;
+use super::play::duration;
 use super::{Core, Session, Tone, keep};
 use crate::platform::wall_ms;
 
@@ -139,7 +139,9 @@ impl Session {
     pub fn undo(self) {
         self.pause();
         let last = self.with_core(|core| {
-            let index = core.sim().journal().len().checked_sub(1)?;
+            // What a lesson begins with is not undone.
+            let n_given = core.lesson.as_ref().map_or(0, |it| it.n_given);
+            let index = core.sim().journal().len().checked_sub(1).filter(|it| *it >= n_given)?;
             let step = core.sim().journal().get(index)?;
             let by = core.sim().now().since(step.at);
             Some((Instant::before(index, step), by, Phrase(step.command.words()).plain()))

@@ -82,7 +82,8 @@ fn list(sheets: Sheets, all: Vec<Listed>) -> View {
     let n_done = all.iter().filter(|it| done.contains(&it.id)).count();
     let minutes: u32 = all.iter().map(|it| it.minutes).sum();
     let count = [plural(all.len(), "lesson", "lessons").as_str(), ", ", &minutes.to_string(), " min in all. "].concat();
-    let sofar = if n_done == 0 { "None done yet.".to_owned() } else { [n_done.to_string().as_str(), " done."].concat() };
+    let sofar =
+        if n_done == 0 { "None done yet.".to_owned() } else { [n_done.to_string().as_str(), " done."].concat() };
     let row = |one: Listed| {
         let (is_done, is_here) = (done.contains(&one.id), here.as_deref() == Some(one.id.as_str()));
         row(sheets, one, is_done, is_here)

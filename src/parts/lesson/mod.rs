@@ -120,8 +120,8 @@ fn step_view(session: Session, learning: Learning, at: usize) -> View {
         <div class="lesson-out">
             {when(move || learning.is_told.get(), told)}
             {outcome}
-            {foot(session, learning, script.course.steps.len(), goal)}
         </div>
+        {foot(session, learning, script.course.steps.len(), goal)}
     }
 }
 
