@@ -6,10 +6,11 @@ use loopscope_engine::world::Scenario;
 use web_sys::{Element, HtmlElement};
 
 use crate::embed;
-use crate::opening::{Opened, Stage};
+use crate::opening::{Opened, Stage, lesson_asked};
 use crate::parts::{
-    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, loops, map, opened_dialog, openings,
-    palette, share_dialog, shortcuts, simple, splitter, title_bar, toasts, transport_bar, twins,
+    DOCK, INSPECTOR, LOOPS, Sheets, announcer, dock, help_dialog, inspector, jump, lesson, lessons_dialog, loops, map,
+    opened_dialog, openings, palette, share_dialog, shortcuts, simple, splitter, title_bar, toasts, transport_bar,
+    twins,
 };
 use crate::platform;
 use crate::session::{Part, Session, Tone, kept_steps};
@@ -26,12 +27,21 @@ pub fn App(
     opened: Option<Opened>,
 ) -> impl IntoView {
     let is_fresh = opened.is_none();
+    let mut is_first = is_fresh && lesson_asked().is_none();
     let sheets = Sheets::new();
     let session = match opened {
         Some(opened) => {
             let session = Session::of(opened.history, opened.selected);
             session.toast(opened.words, Tone::Answer);
             session.past.before.put(opened.before);
+            if let Some(taught) = opened.lesson {
+                is_first = taught.is_first;
+                session.show_workspace();
+                session.teach(&taught);
+                if !taught.is_first {
+                    platform::next_frame(|| platform::focus_by_id("h-step"));
+                }
+            }
             if let Some(card) = opened.card {
                 sheets.stage.put(Stage::Told(card));
             }
@@ -40,7 +50,7 @@ pub fn App(
         None => Session::new(scenario.or_else(asked).unwrap_or_else(Scenario::self_healing)),
     };
     provide_context(session);
-    if is_fresh {
+    if is_first {
         session.restore();
         session.keep_over_reloads();
     }
@@ -58,6 +68,7 @@ pub fn App(
 
 fn page(session: Session, sheets: Sheets) -> ui::View {
     let part = move || match session.focus.part.get() {
+        Part::Learn => "learn",
         Part::Map => "map",
         Part::Loops => "loops",
         Part::Inspect => "inspect",
@@ -79,8 +90,9 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         (_, true) => "frame is-twin",
         _ => "frame",
     };
+    let is_taught = move || !is_simple() && session.is_taught();
     ui::view! {
-        <div class=frame data-part=part>
+        <div class=frame class:is-taught=is_taught data-part=part>
             {title_bar(sheets)}
             {transport_bar()}
             {when(is_simple, simple)}
@@ -92,6 +104,7 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
         {announcer()}
         {help_dialog(sheets.help)}
         {share_dialog(sheets)}
+        {when(move || sheets.lessons.get(), move || lessons_dialog(sheets))}
         {opened_dialog(sheets)}
         {palette(sheets)}
     }
@@ -101,6 +114,7 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
 fn workspace() -> ui::View {
     ui::view! {
         {jump()}
+        {lesson()}
         <main class="stage">
             {loops()}
             {splitter(&LOOPS)}

@@ -1,4 +1,4 @@
-//! Opening what others have made: links and files.
+//! Opening what others have made: links, files, and the lessons that come with the page.
 //!
 //! It is played beside the page, in slices. What is shown stays until the other world is ready, and stays for good where
 //! that cannot be, or is not wanted any more.
@@ -10,6 +10,7 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::task::spawn_local;
 use loopscope_engine::api::ObjectKey;
 use loopscope_engine::history::History;
+use loopscope_engine::lesson::{self, Lesson, Listed, Mistake};
 use loopscope_engine::share::{
     Bad, Fault, Handed, MOST_BYTES, Moment, is_link, packed, read_file, read_moment, state_words, unpack,
 };
@@ -17,7 +18,8 @@ use loopscope_engine::sim::Millis;
 use loopscope_engine::world::{Instant, JournalEntry, Outcome, Scenario};
 
 use crate::app;
-use crate::platform::{self, wall_ms};
+use crate::platform::{self, Missing, wall_ms};
+use crate::session::Taught;
 use crate::ui::State;
 
 /// Wall time in ms that is played without a look at anything else, and things that happen between two looks at the clock.
@@ -45,7 +47,7 @@ pub struct Card {
     pub title: &'static str,
     pub words: String,
     pub list: Vec<String>,
-    /// The name of a scenario that can be opened without the rest.
+    /// The name of a scenario that can be opened without the rest; where it is empty, lessons can be.
     pub scenario: String,
     /// How many commands can be played.
     pub n_steps: usize,
@@ -78,6 +80,7 @@ struct Way {
     words: &'static str,
     /// The name of what is left behind, where that can be had back.
     back: Option<String>,
+    lesson: Option<Taught>,
 }
 
 /// Another world to put into the page.
@@ -88,9 +91,12 @@ pub struct Opened {
     pub words: String,
     /// What was open before can be had back: its name.
     pub before: Option<String>,
+    pub lesson: Option<Taught>,
 }
 
 const LINK: &str = "The link";
+/// How the file of a scenario begins, with a lesson in it or without.
+const SCENARIO_FILE: &str = "# Loopscope scenario ";
 
 fn next_run() -> u32 {
     RUN.with(|run| {
@@ -127,6 +133,123 @@ async fn read_link(hash: &str) -> Result<Moment, Bad> {
     read_moment(&unpack(platform::inflate(&bytes, MOST_BYTES).await, sum)?)
 }
 
+/// The lesson that the address names: `?s=node-dies`. Where the page holds a scenario of the same name itself, the step
+/// says that the lesson is meant.
+pub fn lesson_asked() -> Option<String> {
+    let id = platform::asked(platform::SCENARIO).filter(|it| !it.is_empty())?;
+    (Scenario::called(&id).is_none() || platform::asked(platform::STEP).is_some()).then_some(id)
+}
+
+/// Opens what the address names: a lesson, a moment, or a moment of a lesson.
+pub fn open_address(stage: State<Stage>, current: Scenario, is_first: bool) {
+    match lesson_asked() {
+        Some(id) => open_lesson(stage, current, id, is_first, has_link()),
+        None if has_link() => open_hash(stage, current),
+        None => {}
+    }
+}
+
+/// Opens a lesson from the page's own origin; at the moment of the link in the address where that is wanted.
+pub fn open_lesson(stage: State<Stage>, current: Scenario, id: String, is_first: bool, is_linked: bool) {
+    let run = begin(stage);
+    spawn_local(async move {
+        let text = lesson_text(&id).await;
+        let moment = if is_linked { Some(read_link(&platform::hash()).await) } else { None };
+        if !is_current(run) {
+            return;
+        }
+        match (text, moment) {
+            (text, Some(Ok(moment))) => {
+                let step = platform::asked(platform::STEP).and_then(|it| it.parse::<usize>().ok()).unwrap_or(1);
+                let lesson = text.ok().and_then(|text| lesson::read(&text).ok());
+                // Somebody may have put two addresses together.
+                let lesson = lesson.filter(|it| it.scenario == moment.scenario).map(Rc::new);
+                let lesson = lesson.map(|lesson| Taught { id, lesson, step: step.saturating_sub(1), is_first });
+                play(stage, Way { lesson, ..way(Handed::Moment(moment), current, LINK) });
+            }
+            (_, Some(Err(bad))) => tell(stage, bad, current),
+            (Ok(text), None) => match lesson::read(&text) {
+                Ok(lesson) => play(stage, beginning_of(Taught { id, lesson: Rc::new(lesson), step: 0, is_first })),
+                Err(mistakes) => stage.put(Stage::Told(unreadable(&mistakes))),
+            },
+            (Err(missing), None) => stage.put(Stage::Told(not_there(&id, missing))),
+        }
+    });
+}
+
+async fn lesson_text(id: &str) -> Result<String, Missing> {
+    let place = lesson::address(id).ok_or(Missing::NotThere)?;
+    platform::read_beside(&place, MOST_BYTES).await
+}
+
+/// The list of lessons.
+///
+/// # Errors
+/// Why it did not come, in words.
+pub async fn list_of_lessons() -> Result<Vec<Listed>, String> {
+    let text = platform::read_beside("scenarios/index.json", MOST_BYTES).await;
+    let all = text.map_err(|missing| why_missing("The list of lessons", missing))?;
+    match lesson::read_index(&all) {
+        all if all.is_empty() => Err("The list of lessons is empty, or cannot be read.".into()),
+        all => Ok(all),
+    }
+}
+
+fn why_missing(what: &str, missing: Missing) -> String {
+    let status = if let Missing::Status(status) = missing { status.to_string() } else { String::new() };
+    let why = match missing {
+        Missing::NotThere => " is not there: the server does not have it.",
+        Missing::Status(_) => " did not come: the server answered with status ",
+        Missing::NoNetwork => " did not come. Check the connection and try again.",
+        Missing::TooLarge => " is larger than anything that this page reads.",
+    };
+    [what, why, &status].concat()
+}
+
+fn not_there(id: &str, missing: Missing) -> Card {
+    let name: String = id.chars().take(64).collect();
+    let (title, words) = match missing {
+        Missing::NotThere => (
+            "There is no such lesson",
+            ["The address asks for \"", name.as_str(), "\", and no lesson of this name comes with the page."].concat(),
+        ),
+        other => ("The lesson did not come", why_missing(&["The lesson \"", &name, "\""].concat(), other)),
+    };
+    Card { title, words, ..Card::default() }
+}
+
+fn unreadable(mistakes: &[Mistake]) -> Card {
+    let mut list: Vec<String> = mistakes.iter().take(MOST_NAMED).map(Mistake::to_string).collect();
+    if mistakes.len() > MOST_NAMED {
+        list.push(["and ", &(mistakes.len() - MOST_NAMED).to_string(), " more"].concat());
+    }
+    let is_newer = mistakes.first().is_some_and(|it| it.message.starts_with("the file is in version"));
+    let title = if is_newer { "Made by a newer Loopscope" } else { "Something in it cannot be read" };
+    let words = if is_newer { "This page is older than the file." } else { "Nothing of this scenario is opened." };
+    Card { title, words: words.into(), list, ..Card::default() }
+}
+
+/// Opens the text of a scenario file.
+fn open_text(stage: State<Stage>, run: u32, id: String, text: &str) {
+    if !is_current(run) {
+        return;
+    }
+    match lesson::read(text) {
+        Ok(lesson) => play(stage, beginning_of(Taught { id, lesson: Rc::new(lesson), step: 0, is_first: false })),
+        Err(mistakes) => stage.put(Stage::Told(unreadable(&mistakes))),
+    }
+}
+
+fn beginning_of(taught: Taught) -> Way {
+    let lesson: &Lesson = &taught.lesson;
+    let moment = lesson.moment();
+    let is_plain = lesson.opening.is_empty() && lesson.begins.0 == 0;
+    let words = if lesson.has_course() { "The lesson" } else { "The scenario" };
+    let at = if is_plain { Instant::default() } else { moment.at };
+    let (scenario, steps, selected) = (moment.scenario, moment.steps, moment.selected);
+    Way { scenario, steps, at, selected, digest: None, words, back: None, lesson: Some(taught) }
+}
+
 /// Opens a file; a journal in the given scenario.
 pub fn open_file(stage: State<Stage>, scenario: Scenario, file: web_sys::File) {
     let run = begin(stage);
@@ -136,6 +259,9 @@ pub fn open_file(stage: State<Stage>, scenario: Scenario, file: web_sys::File) {
             Err(Bad::too_large("This file", size, MOST_BYTES))
         } else {
             let text = platform::file_text(file).await.unwrap_or_default();
+            if text.trim_start_matches('\u{feff}').starts_with(SCENARIO_FILE) {
+                return open_text(stage, run, String::new(), &text);
+            }
             read_file(&text)
         };
         go(stage, run, scenario, read, "The file");
@@ -160,7 +286,7 @@ fn go(stage: State<Stage>, run: u32, scenario: Scenario, read: Result<Handed, Ba
 fn way(handed: Handed, current: Scenario, words: &'static str) -> Way {
     match handed {
         Handed::Moment(Moment { scenario, steps, at, selected, digest }) => {
-            Way { scenario, steps, at, selected, digest: Some(digest), words, back: None }
+            Way { scenario, steps, at, selected, digest: Some(digest), words, back: None, lesson: None }
         }
         Handed::Scenario(scenario) => beginning(scenario),
         Handed::Journal(steps) => journal(current, steps),
@@ -169,12 +295,12 @@ fn way(handed: Handed, current: Scenario, words: &'static str) -> Way {
 
 fn beginning(scenario: Scenario) -> Way {
     let (steps, at) = (Vec::new(), Instant::default());
-    Way { scenario, steps, at, selected: None, digest: None, words: "The scenario", back: None }
+    Way { scenario, steps, at, selected: None, digest: None, words: "The scenario", back: None, lesson: None }
 }
 
 fn journal(scenario: Scenario, steps: Vec<Rc<JournalEntry>>) -> Way {
     let at = steps.last().map_or_else(Instant::default, |last| Instant::end_of(last.at + AFTER));
-    Way { scenario, steps, at, selected: None, digest: None, words: "The journal", back: None }
+    Way { scenario, steps, at, selected: None, digest: None, words: "The journal", back: None, lesson: None }
 }
 
 /// Begins a scenario. What was open is kept until another one is opened.
@@ -247,13 +373,19 @@ fn play(stage: State<Stage>, way: Way) {
             // A reload is not to open an older link.
             platform::forget_hash();
         }
+        match &way.lesson {
+            Some(taught) => platform::name_lesson(&taught.id, taught.step + 1),
+            None => {
+                platform::name_lesson("", 0);
+                platform::name_scenario(&way.scenario);
+            }
+        }
         let card = doubts(&way, &history, &refused);
         let words = arrival(&way, &history);
-        platform::name_scenario(&way.scenario);
         if card.is_some() {
             LEFT.with(|left| left.replace(Some(Left { scenario: way.scenario, steps: Vec::new() })));
         }
-        app::put(Opened { history, selected: way.selected, card, words, before: way.back });
+        app::put(Opened { history, selected: way.selected, card, words, before: way.back, lesson: way.lesson });
     });
 }
 
@@ -304,6 +436,9 @@ pub fn stay(stage: State<Stage>) {
     if stage.with_untracked(|it| !matches!(it, Stage::Told(card) if card.is_open)) {
         // A reload is not to open it again.
         platform::forget_hash();
+        if lesson_asked().is_some() {
+            platform::name_lesson("", 0);
+        }
     }
     LEFT.with(|left| left.replace(None));
     stage.put(Stage::Closed);

@@ -2,7 +2,7 @@
 
 use crate::opening::Stage;
 use crate::platform;
-use crate::session::{LoopsView, Part, Session, StepBy};
+use crate::session::{LoopsView, Part, Session, StepBy, Tone};
 use crate::ui::State;
 
 /// The dialogs over the page.
@@ -11,6 +11,8 @@ pub struct Sheets {
     pub help: State<bool>,
     pub palette: State<bool>,
     pub share: State<bool>,
+    /// The list of lessons.
+    pub lessons: State<bool>,
     /// How far something that is being opened has come.
     pub stage: State<Stage>,
 }
@@ -18,12 +20,12 @@ pub struct Sheets {
 impl Sheets {
     pub fn new() -> Self {
         let closed = || State::new(false);
-        Self { help: closed(), palette: closed(), share: closed(), stage: State::new(Stage::Closed) }
+        Self { help: closed(), palette: closed(), share: closed(), lessons: closed(), stage: State::new(Stage::Closed) }
     }
 
     pub fn is_open(self) -> bool {
         let is_opening = self.stage.with_untracked(|it| *it != Stage::Closed);
-        is_opening || [self.help, self.palette, self.share].iter().any(|it| it.get_untracked())
+        is_opening || [self.help, self.palette, self.share, self.lessons].iter().any(|it| it.get_untracked())
     }
 }
 
@@ -51,7 +53,7 @@ const fn on_the_map(name: &'static str, keys: &'static [&'static str]) -> Deed {
     Deed { name, keys, place: "map", is_first: true, run: None }
 }
 
-pub static DEEDS: [Deed; 74] = [
+pub static DEEDS: [Deed; 84] = [
     at_first("Play or pause", &[" ", "k"], |session, _| session.toggle()),
     at_first("Pause", &["Escape"], |session, _| session.pause()),
     at_first("Next event", &["ArrowRight", "."], |session, _| session.step_on(StepBy::Event)),
@@ -151,6 +153,16 @@ pub static DEEDS: [Deed; 74] = [
     }),
     anywhere("Orders beside a wish", &[], |session, _| session.open(Part::Orders)),
     anywhere("Open the next scenario", &[], super::opened::open_next),
+    anywhere("Lessons: the list of them", &["l"], |_, sheets| sheets.lessons.put(true)),
+    anywhere("Lesson: read it", &[], |session, _| in_lesson(session, |session| go(session, Part::Learn, "h-step"))),
+    anywhere("Lesson: next step", &["n"], |session, _| in_lesson(session, |session| session.next_step(true))),
+    anywhere("Lesson: previous step", &["p"], |session, _| in_lesson(session, |session| session.next_step(false))),
+    anywhere("Lesson: back to where this step began", &[], |session, _| in_lesson(session, Session::replay_step)),
+    anywhere("Lesson: skip to where the goal is met", &[], |session, _| in_lesson(session, Session::skip_to_goal)),
+    anywhere("Lesson: show or hide the solution", &[], |session, _| in_lesson(session, Session::tell_solution)),
+    anywhere("Lesson: carry out the solution", &[], |session, _| in_lesson(session, Session::do_solution)),
+    anywhere("Lesson: leave it", &[], |session, _| in_lesson(session, Session::leave_lesson)),
+    Deed { place: "lesson", ..on_the_map("To a step of the lesson by its number", &["1…9"]) },
     at_first("Dark or light theme", &["d"], |_, _| platform::click("theme")),
     Deed {
         place: "page, text fields too",
@@ -189,6 +201,13 @@ pub fn key_words(key: &str) -> String {
         key => key,
     };
     with + word
+}
+
+fn in_lesson(session: Session, then: impl FnOnce(Session)) {
+    match session.learning() {
+        Some(_) => then(session),
+        None => session.toast("No lesson is open: press L for the list", Tone::Notice),
+    }
 }
 
 fn show_loops(session: Session, how: LoopsView) {

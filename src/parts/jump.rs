@@ -1,5 +1,5 @@
 use crate::session::{Part, session};
-use crate::ui::{View, view};
+use crate::ui::{View, view, when};
 
 /// On a narrow screen: which part is shown.
 pub fn jump() -> View {
@@ -12,6 +12,6 @@ pub fn jump() -> View {
         }
     };
     view! {
-        <nav class="jump" aria-label="Parts">{Part::ALL.map(tab)}</nav>
+        <nav class="jump" aria-label="Parts">{when(move || session.is_taught(), move || tab(Part::Learn))}{Part::ALL.map(tab)}</nav>
     }
 }

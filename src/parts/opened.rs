@@ -4,7 +4,10 @@ use loopscope_engine::world::{Instant, Scenario};
 use web_sys::HtmlDialogElement;
 
 use super::deeds::Sheets;
-use crate::opening::{Card, Stage, begin_anew, has_link, open_file, open_hash, stay, take_scenario, take_steps};
+use crate::opening::{
+    Card, Stage, begin_anew, has_link, lesson_asked, open_address, open_file, open_lesson, stay, take_scenario,
+    take_steps,
+};
 use crate::platform;
 use crate::session::Session;
 use crate::ui::{At, State, View, effect, memo, view};
@@ -39,7 +42,7 @@ pub fn opened_dialog(sheets: Sheets) -> View {
     view! {
         <dialog class="dialog opened" aria-label="Opening" at=dialog on:close=closed>
             {move || match card.get() {
-                Some(card) => card_view(stage, card),
+                Some(card) => card_view(sheets, card),
                 None => progress_view(stage),
             }}
         </dialog>
@@ -65,14 +68,24 @@ fn progress_view(stage: State<Stage>) -> View {
     }
 }
 
-fn card_view(stage: State<Stage>, card: Card) -> View {
+fn card_view(sheets: Sheets, card: Card) -> View {
+    let stage = sheets.stage;
     let Card { title, words, list, scenario, n_steps, is_open } = card;
     let steps = [n_steps.to_string().as_str(), if n_steps == 1 { " command" } else { " commands" }].concat();
     let steps = (n_steps > 0).then(|| {
         let name = ["Play the ", &steps, " before it"].concat();
         view! { <button class="btn" type="button" on:click={move |_| take_steps(stage)}>{name}</button> }
     });
-    let alone = ["Open ", scenario.as_str(), " without it"].concat();
+    let lessons = move |_| {
+        stay(stage);
+        sheets.lessons.put(true);
+    };
+    let other = if scenario.is_empty() {
+        view! { <button class="btn" type="button" on:click=lessons>"See the lessons"</button> }
+    } else {
+        let alone = ["Open ", scenario.as_str(), " without it"].concat();
+        view! { <button class="btn" type="button" on:click={move |_| take_scenario(stage)}>{alone}</button> }
+    };
     let list = (!list.is_empty()).then(|| {
         let item = |line: String| view! { <li class="mono">{line}</li> };
         view! { <ul class="opened-list">{list.into_iter().map(item).collect::<View>()}</ul> }
@@ -85,7 +98,7 @@ fn card_view(stage: State<Stage>, card: Card) -> View {
             {list}
             <p class="card-acts">
                 <button class="btn btn-main" type="button" on:click={move |_| stay(stage)}>{leave}</button>
-                <button class="btn" type="button" on:click={move |_| take_scenario(stage)}>{alone}</button>
+                {other}
                 {steps}
             </p>
         </div>
@@ -108,6 +121,15 @@ pub fn open_next(session: Session, sheets: Sheets) {
     open_anew(session, sheets, Scenario::CATALOG[next].name);
 }
 
+/// Opens one of the lessons that come with the page.
+pub fn open_one(session: Session, sheets: Sheets, id: String) {
+    sheets.lessons.put(false);
+    session.pause();
+    if let Some(scenario) = session.scenario_now() {
+        open_lesson(sheets.stage, scenario, id, false, false);
+    }
+}
+
 /// Opens the first of some files.
 pub fn open_files(session: Session, sheets: Sheets, files: Option<web_sys::FileList>) {
     let file = files.and_then(|files| files.get(0));
@@ -121,18 +143,18 @@ pub fn open_files(session: Session, sheets: Sheets, files: Option<web_sys::FileL
 /// Opens links in the address, now and whenever it changes, and files that are dropped on the page. A world that has
 /// just been opened is not opened again.
 pub fn openings(session: Session, sheets: Sheets, is_fresh: bool) {
-    let open = move || {
-        if !has_link() {
+    let open = move |is_first: bool| {
+        if !has_link() && !(is_first && lesson_asked().is_some()) {
             return;
         }
         if let Some(scenario) = session.scenario_now() {
-            session.with_all(move || open_hash(sheets.stage, scenario));
+            session.with_all(move || open_address(sheets.stage, scenario, is_first));
         }
     };
     if is_fresh {
-        open();
+        open(true);
     }
-    let changed = window_event_listener(ev::hashchange, move |_| open());
+    let changed = window_event_listener(ev::hashchange, move |_| open(false));
     let over = window_event_listener(ev::dragover, |event| event.prevent_default());
     let dropped = window_event_listener(ev::drop, move |event| {
         if !event.default_prevented() {

@@ -156,7 +156,7 @@ fn open_part(sheets: Sheets) -> View {
                 <input class="sr" id="open-moment" type="file" accept=".txt,.yaml,.yml,text/plain,text/yaml" on:change=chosen/>
                 "Open a file…"
             </label>
-            <span class="sub">"A moment, a scenario or a journal. Or drop it anywhere on the page."</span>
+            <span class="sub">"A moment, a scenario, a lesson or a journal. Or drop it anywhere on the page."</span>
         </div>
     }
 }

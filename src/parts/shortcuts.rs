@@ -1,4 +1,5 @@
 use super::deeds::{Sheets, deed_of};
+use super::lesson::go_to;
 use crate::platform::{self, on_window_key};
 use crate::session::Session;
 
@@ -18,6 +19,11 @@ pub fn shortcuts(session: Session, sheets: Sheets) {
         let is_single = key.name.len() == 1 && key.name != " ";
         if (sheets.is_open() && !key.ctrl) || (is_single && !single_keys_on()) || !key.is_free {
             return;
+        }
+        let step = key.name.parse::<usize>().ok().filter(|digit| *digit > 0 && session.learning().is_some());
+        if let Some(step) = step {
+            key.event.prevent_default();
+            return go_to(session, step - 1);
         }
         let Some(deed) = deed_of(&key.name) else { return };
         if let Some(run) = deed.run {

@@ -192,6 +192,9 @@ fn tools(sheets: Sheets) -> View {
                 id="theme" class="btn btn-quiet" type="button" title="Dark theme (D)" aria-label="Dark theme"
                 aria-pressed={move || yes(dark.get())} on:click=switch
             >{icon("i", "#i-theme")}<span aria-hidden="true">"Theme"</span></button>
+            <button class="btn btn-quiet" type="button" title="Lessons (L)" on:click={move |_| session.with_all(move || sheets.lessons.put(true))}>
+                {icon("i", "#i-learn")}<span>"Lessons"</span>
+            </button>
             <button class="btn btn-quiet" type="button" title="Link to this moment, files, pictures" on:click={move |_| session.with_all(move || sheets.share.put(true))}>
                 {icon("i", "#i-share")}<span>"Share"</span>
             </button>

@@ -6,6 +6,8 @@ use super::dom::{address, put_into_address};
 
 /// What the address calls the scenario by.
 pub const SCENARIO: &str = "s";
+/// The step of a lesson, from 1.
+pub const STEP: &str = "step";
 
 /// What the address says.
 pub fn asked(name: &str) -> Option<String> {
@@ -27,4 +29,11 @@ pub fn choose(name: &str, value: &str) {
 pub fn name_scenario(scenario: &Scenario) {
     let known = Scenario::CATALOG.iter().skip(1).find(|it| it.name == scenario.name);
     let _ = put_into_address(SCENARIO, known.map_or("", |it| it.id));
+}
+
+/// Puts a lesson and its step into the address; takes out whatever was there where the name is empty.
+pub fn name_lesson(id: &str, step: usize) {
+    let step = if id.is_empty() { String::new() } else { step.to_string() };
+    let _ = put_into_address(SCENARIO, id);
+    let _ = put_into_address(STEP, &step);
 }

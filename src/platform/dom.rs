@@ -76,6 +76,13 @@ pub fn show_nearest(element: &Element) {
     element.scroll_into_view_with_scroll_into_view_options(&how);
 }
 
+/// The same for an element that is given by its id.
+pub fn bring_into(id: &str) {
+    if let Some(element) = document().get_element_by_id(id) {
+        show_nearest(&element);
+    }
+}
+
 /// Runs `then` once, when what has changed is drawn.
 pub fn next_frame(then: impl FnOnce() + 'static) {
     if let Some(window) = web_sys::window() {

@@ -61,7 +61,7 @@ impl Core {
     }
 
     /// Where the current branch and another one went different ways.
-    fn parted_ms(&self, other: BranchId) -> u64 {
+    pub(super) fn parted_ms(&self, other: BranchId) -> u64 {
         let line = |mut id: BranchId| {
             let mut line = vec![(id, u64::MAX)];
             while let Some((parent, at)) = self.history.branch(id).and_then(|it| it.parent) {

@@ -123,6 +123,9 @@ impl Session {
         if text.trim() == "clear" {
             return self.clear_console();
         }
+        if let Some(why) = self.is_not_allowed(text) {
+            return self.toast(why, Tone::Error);
+        }
         self.with_core(|core| core.terminal.enter(text));
         self.type_on();
     }

@@ -145,8 +145,9 @@ impl Session {
     pub fn keep_over_reloads(self) {
         let text = platform::load_for_tab(TAB);
         let name = self.with_core(|core| identity(core.sim().scenario())).unwrap_or_default();
+        let n_given = self.with_core(|core| core.lesson.as_ref().map_or(0, |it| it.n_given)).unwrap_or(0);
         let found =
-            text.as_deref().and_then(read).filter(|(scenario, _, steps)| *scenario == name && !steps.is_empty());
+            text.as_deref().and_then(read).filter(|(scenario, _, steps)| *scenario == name && steps.len() > n_given);
         if let Some((_, now, steps)) = found {
             let n = crate::atoms::plural(steps.len(), "step", "steps");
             let until = crate::atoms::clock(now.at.0);

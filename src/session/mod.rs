@@ -11,6 +11,7 @@ mod git;
 mod host;
 mod infra;
 mod keep;
+mod lesson;
 mod lights;
 mod look;
 mod moves;
@@ -33,6 +34,7 @@ pub use git::GitDesk;
 pub use host::{Refusal, speed_named};
 pub use infra::{InfraDesk, you};
 pub use keep::kept_steps;
+pub use lesson::{Came, Learning, Script, Stand, StepMark, Taught, lessons_done};
 pub use share::Export;
 pub use show::PAGE;
 pub use state::{
@@ -121,6 +123,7 @@ struct Core {
     later: Option<Simulation>,
     beside: Option<Beside>,
     twin: Option<twin::Beside>,
+    lesson: Option<Box<lesson::Run>>,
     /// The branch whose commands are listed.
     steps_of: Option<BranchId>,
     registry: Registry,
@@ -170,6 +173,7 @@ impl Core {
             later: None,
             beside: None,
             twin: None,
+            lesson: None,
             steps_of: None,
             registry: Registry::default(),
             lights: Lights::default(),
@@ -277,6 +281,9 @@ impl Session {
             core.show_timeline(self, wall_ms(), true);
             core.show_console(self);
         });
+        if self.learning().is_some() {
+            self.look_now();
+        }
     }
 
     /// Changes to the simple view, or to the workspace. Whatever runs goes on.
@@ -294,6 +301,13 @@ impl Session {
     pub fn switch_view(self) {
         let is_work = !self.is_simple.get_untracked() && !self.twins.are_shown.get_untracked();
         self.show_simple(is_work);
+    }
+
+    /// Shows the workspace whatever is remembered.
+    pub fn show_workspace(self) {
+        if self.is_simple.get_untracked() || self.twins.are_shown.get_untracked() {
+            self.show_simple(false);
+        }
     }
 
     /// Does what a first visit does not need, once the rest of the program is there.

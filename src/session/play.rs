@@ -57,7 +57,7 @@ impl Core {
         let due = passed * factor + self.carry;
         let whole = due.floor();
         self.carry = due - whole;
-        let until = Time(self.sim().now().0 + whole as u64);
+        let until = self.due_by(Time(self.sim().now().0 + whole as u64));
         if let Pace::Readable(per_second) = pace {
             self.credit = (self.credit + passed * per_second / 1000.0).min(1.0);
             self.advance_readably(until, linger);
@@ -145,6 +145,9 @@ impl Session {
         if self.is_seeking() {
             return self.go_on();
         }
+        if self.is_skipping() {
+            return self.skip_on(wall);
+        }
         if self.transport.playing.try_get_untracked() != Some(true) {
             return false;
         }
@@ -153,6 +156,7 @@ impl Session {
         let went = self.with_core(|core| {
             let mark = core.mark();
             let went = core.advance(wall, pace, linger);
+            let refused = if core.lesson.is_some() { core.do_due(self) } else { None };
             core.keep_typed(mark, self);
             if let Some(factor) = core.measure(wall) {
                 self.transport.factor.put(factor_words(pace, factor, matches!(went, Went::Behind)));
@@ -165,8 +169,15 @@ impl Session {
             core.show_timeline(self, wall, false);
             core.show_console(self);
             core.announce_later(self);
-            went
+            (went, refused)
         });
+        let (went, refused) = went.map_or((None, None), |(went, refused)| (Some(went), refused));
+        if refused.is_some() {
+            self.after_due(refused);
+        }
+        if self.learning().is_some() {
+            self.look_now_and_then(wall);
+        }
         if let Some(Went::Nowhere) = went {
             self.pause();
             self.toast([NOTHING, NO_CHANGE].concat(), Tone::Notice);

@@ -5,6 +5,7 @@ use loopscope_engine::sim::{Seq, Time};
 use loopscope_engine::view::Phrase;
 use loopscope_engine::world::Instant;
 
+use super::lesson::Arrival;
 use super::play::duration;
 use super::{Core, Session, Tone, keep};
 use crate::platform::wall_ms;
@@ -19,6 +20,8 @@ pub(super) struct Seeking {
     replay: Replay,
     /// What to say on arrival.
     words: String,
+    /// The step of a lesson that begins there.
+    then: Option<Arrival>,
 }
 
 impl Session {
@@ -34,6 +37,7 @@ impl Session {
 
     /// Stays where it is.
     pub fn stop_seeking(self) {
+        self.stop_skipping();
         if self.is_seeking() {
             self.with_core(|core| core.seeking = None);
             self.past.seeking.put(None);
@@ -41,8 +45,18 @@ impl Session {
     }
 
     pub(super) fn go(self, words: String, way: impl FnOnce(&Core) -> Option<(BranchId, Replay)>) {
+        self.go_then(words, None, way);
+    }
+
+    pub(super) fn go_then(
+        self,
+        words: String,
+        then: Option<Arrival>,
+        way: impl FnOnce(&Core) -> Option<(BranchId, Replay)>,
+    ) {
+        self.stop_skipping();
         let is_on = self.with_core(|core| {
-            core.seeking = way(core).map(|(branch, replay)| Seeking { branch, replay, words });
+            core.seeking = way(core).map(|(branch, replay)| Seeking { branch, replay, words, then });
             let here = (core.history.current(), core.sim().instant());
             core.seeking.as_ref().map(|it| (it.branch, it.replay.to()) != here)
         });
@@ -76,10 +90,13 @@ impl Session {
             core.history.arrive(seeking.branch, seeking.replay);
             keep::all(&core.history);
             (core.last_wall, core.measured, core.credit) = (None, None, 0.0);
-            Some(seeking.words)
+            Some((seeking.words, seeking.then))
         });
-        let Some(words) = arrived.flatten() else { return self.is_seeking() };
+        let Some((words, then)) = arrived.flatten() else { return self.is_seeking() };
         self.past.seeking.put(None);
+        if let Some(then) = then {
+            self.arrive(then);
+        }
         self.transport.leap.put(String::new());
         self.transport.started.put(true);
         if !words.is_empty() {
@@ -122,7 +139,9 @@ impl Session {
     pub fn undo(self) {
         self.pause();
         let last = self.with_core(|core| {
-            let index = core.sim().journal().len().checked_sub(1)?;
+            // What a lesson begins with is not undone.
+            let n_given = core.lesson.as_ref().map_or(0, |it| it.n_given);
+            let index = core.sim().journal().len().checked_sub(1).filter(|it| *it >= n_given)?;
             let step = core.sim().journal().get(index)?;
             let by = core.sim().now().since(step.at);
             Some((Instant::before(index, step), by, Phrase(step.command.words()).plain()))

@@ -333,6 +333,8 @@ impl Board {
 /// The parts of the page that a narrow screen shows one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
+    /// The lesson, while one is open.
+    Learn,
     Map,
     Loops,
     Inspect,
@@ -378,6 +380,7 @@ impl Part {
 
     pub fn name(self) -> &'static str {
         match self {
+            Part::Learn => "Learn",
             Part::Map => "Map",
             Part::Loops => "Loops",
             Part::Inspect => "Inspect",

@@ -31,6 +31,9 @@ for (const mount of ['/', '/a/b/']) {
     assert.deepEqual(await lab.readout(), { want: 3, ready: 3 });
     const text = await page.evaluate(() => fetch('fidelity.txt').then((it) => it.text()));
     assert.match(text, /Kubernetes/);
+    await lab.button('Lessons').click();
+    await page.getByRole('dialog', { name: 'Lessons' }).getByRole('button', { name: /^Apply it twice/ }).click();
+    await page.locator('#learn').getByRole('heading', { name: 'Apply it twice' }).waitFor();
     await context.close();
   });
 }
