@@ -144,7 +144,8 @@ pub fn open_files(session: Session, sheets: Sheets, files: Option<web_sys::FileL
 /// just been opened is not opened again.
 pub fn openings(session: Session, sheets: Sheets, is_fresh: bool) {
     let open = move |is_first: bool| {
-        if !has_link() && !(is_first && lesson_asked().is_some()) {
+        let is_asked = has_link() || (is_first && lesson_asked().is_some());
+        if !is_asked {
             return;
         }
         if let Some(scenario) = session.scenario_now() {

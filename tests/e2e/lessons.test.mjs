@@ -133,9 +133,10 @@ labTest('a lesson is walked by keyboard: a bet, a button, the console, and why',
   // The same typed in the console counts as well.
   const [pod] = await lab.podNames();
   await page.keyboard.press('`');
+  await page.locator('#prompt:focus').waitFor();
   await page.keyboard.type(`kubectl delete pod ${pod}`);
   await page.keyboard.press('Enter');
-  await lab.message(/Another future/).or(page.getByText(`pod "${pod}" deleted`)).first().waitFor();
+  await page.getByRole('log', { name: 'Console' }).getByText(`pod "${pod}" deleted`).waitFor();
   await page.keyboard.press('Escape');
   await page.locator('#h-step').focus();
   await tabTo(page, 'Skip to goal');
