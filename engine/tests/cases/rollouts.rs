@@ -145,8 +145,7 @@ fn r5_a_full_quota_stops_a_rollout_that_was_applied_well() {
     assert!(long.len() >= expected.len() && long.iter().all(|gap| *gap <= 1_000_100), "{long:?}");
     let last = *refusals(&simulation).last().expect("there are some");
     apply(&mut simulation, &quota(10));
-    let raised = simulation.now();
-    let next = until(&mut simulation, 1_000_100, |it| created_since(it, raised) == 1);
+    let next = until(&mut simulation, 1_000_100, |it| pods(it).len() == 4);
     assert!((1_000_000..=1_000_100).contains(&next.since(last).0), "the wait goes on: {:?}", next.since(last));
     until(&mut simulation, 30_000, |it| {
         n_ready(it) == 3 && pods(it).len() == 3 && condition_of(it, Kind::Deployment, "web", "ReplicaFailure").is_none()
