@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
-use loopscope_engine::share::{Handed, pack, read_file, write_moment};
-use loopscope_engine::world::Scenario;
+use loopscope_engine::share::{Handed, Moment, pack, read_file, write_moment};
+use loopscope_engine::world::{Instant, Scenario};
 use serde_json::{Map, Value, json};
 // Leptos' own needs a page that has been mounted.
 use wasm_bindgen_futures::spawn_local;
@@ -137,36 +137,48 @@ fn pieces(list: &str, notes: &mut Vec<String>) -> Vec<Piece> {
 /// The only goal that every world has.
 const CONVERGED: &str = "converged";
 
-/// Names of the scenarios that need no file.
-/// The world of this name. Here alone a name becomes a world.
-async fn scenario_named(id: &str) -> Result<Scenario, Refusal> {
-    let names: Vec<&str> = Scenario::CATALOG.iter().map(|it| it.id).collect();
-    Scenario::called(id).ok_or_else(|| {
-        Refusal::new("unknown-scenario", &["There is no scenario “", id, "”: there are ", &names.join(", "), "."])
-    })
+/// The world of this name, and the moment at which it begins. Here alone a name becomes a world.
+async fn scenario_named(id: &str) -> Result<Moment, Refusal> {
+    if let Some(scenario) = Scenario::called(id) {
+        return Ok(at_its_start(scenario));
+    }
+    let lessons = opening::list_of_lessons().await.unwrap_or_default();
+    if lessons.iter().any(|it| it.id == id) {
+        return opening::moment_of_lesson(id).await.map_err(|why| Refusal::new("unknown-scenario", &[id, ": ", &why]));
+    }
+    let own = Scenario::CATALOG.iter().map(|it| it.id);
+    let names: Vec<&str> = own.chain(lessons.iter().map(|it| it.id.as_str())).collect();
+    Err(Refusal::new("unknown-scenario", &["There is no scenario “", id, "”: there are ", &names.join(", "), "."]))
+}
+
+fn at_its_start(scenario: Scenario) -> Moment {
+    Moment { scenario, steps: Vec::new(), at: Instant::default(), selected: None, digest: 0 }
 }
 
 /// The world in a file of the page's own origin.
-async fn scenario_at(place: &str) -> Result<Scenario, Refusal> {
+async fn scenario_at(place: &str) -> Result<Moment, Refusal> {
     let Some(text) = platform::text_at(place).await else {
         return Err(Refusal::new("unknown-scenario", &["There is no file ", place, " beside this page."]));
     };
+    if opening::is_scenario_file(&text) {
+        return opening::moment_of(&text).map_err(|why| Refusal::new("unknown-scenario", &[place, ": ", &why]));
+    }
     match read_file(&text) {
-        Ok(Handed::Scenario(scenario)) => Ok(scenario),
+        Ok(Handed::Scenario(scenario)) => Ok(at_its_start(scenario)),
         Ok(_) => Err(Refusal::new("unknown-scenario", &[place, " is a moment or a journal, not a scenario."])),
         Err(bad) => Err(Refusal::new("unknown-scenario", &[place, ": ", &bad.words])),
     }
 }
 
-async fn first_scenario(asked: &Asked) -> Result<Scenario, Refusal> {
-    let mut scenario = match platform::parameter("src") {
+async fn first_scenario(asked: &Asked) -> Result<Moment, Refusal> {
+    let mut found = match platform::parameter("src") {
         Some(place) => scenario_at(&place).await?,
         None => scenario_named(&asked.scenario).await?,
     };
     if let Some(seed) = platform::parameter("seed").and_then(|it| it.parse().ok()) {
-        scenario.seed = seed;
+        found.scenario.seed = seed;
     }
-    Ok(scenario)
+    Ok(found)
 }
 
 /// What is remembered between two messages.
@@ -189,6 +201,9 @@ struct Line {
     state_due: Option<Timeout>,
     is_converged: bool,
     unmark: Option<Timeout>,
+    /// What is yet to be played before the scenario begins, and whether that is being done.
+    opening: Option<Moment>,
+    is_opening: bool,
 }
 
 thread_local! {
@@ -237,11 +252,18 @@ pub fn begin() {
         let found = first_scenario(&asked).await;
         app::leave_shell();
         match found {
-            Ok(scenario) => show(Some(scenario), None),
+            Ok(moment) => begin_at(moment),
             Err(refusal) => show_refusal(&refusal),
         }
         app::say_ready();
     });
+}
+
+/// Begins a world; one of which something is played first is shown again once it is there.
+fn begin_at(moment: Moment) {
+    let scenario = moment.scenario.clone();
+    with_line(|line| line.opening = (moment.at != Instant::default()).then_some(moment));
+    show(Some(scenario), None);
 }
 
 fn show(scenario: Option<Scenario>, opened: Option<Opened>) {
@@ -293,11 +315,16 @@ fn Embed(asked: Asked, scenario: Option<Scenario>, opened: Option<Opened>) -> im
             tell_refusal(&Refusal::new("bad-moment", &[card.title, ": ", &card.words]), &Value::Null);
         }
     });
+    let opening = with_line(|line| line.opening.take()).filter(|_| is_fresh);
+    let (is_opening, was_opening) = (opening.is_some(), with_line(|line| std::mem::take(&mut line.is_opening)));
     if is_fresh && opening::has_link() {
         if let Some(scenario) = session.scenario_now() {
             opening::open_hash(sheets.stage, scenario);
         }
-    } else if is_fresh && platform::parameter("autoplay").is_some() && !platform::wants_less_motion() {
+    } else if let Some(moment) = opening {
+        with_line(|line| line.is_opening = true);
+        opening::open_moment(sheets.stage, moment);
+    } else if (is_fresh || was_opening) && platform::parameter("autoplay").is_some() && !platform::wants_less_motion() {
         session.play();
     }
     for note in &asked.notes {
@@ -310,7 +337,9 @@ fn Embed(asked: Asked, scenario: Option<Scenario>, opened: Option<Opened>) -> im
                 session.pause();
             }
         });
-        platform::next_frame(move || tell_ready(session));
+        if !is_opening {
+            platform::next_frame(move || tell_ready(session));
+        }
     };
     view! { <div class="app" use:fill></div> }
 }
@@ -521,7 +550,7 @@ fn load(scenario: Option<&str>, hash: Option<&str>, id: Value) -> Result<(), Ref
     };
     spawn_local(async move {
         match scenario_named(&name).await {
-            Ok(found) => show(Some(found), None),
+            Ok(moment) => begin_at(moment),
             Err(refusal) => {
                 // What is open stays.
                 tell_refusal(&refusal, &id);

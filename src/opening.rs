@@ -240,13 +240,47 @@ fn open_text(stage: State<Stage>, run: u32, id: String, text: &str) {
     }
 }
 
+/// Where a lesson begins.
+fn beginning_moment(lesson: &Lesson) -> Moment {
+    let is_plain = lesson.opening.is_empty() && lesson.begins.0 == 0;
+    let moment = lesson.moment();
+    Moment { at: if is_plain { Instant::default() } else { moment.at }, ..moment }
+}
+
+/// Whether a text begins as a scenario file does.
+pub fn is_scenario_file(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').starts_with(SCENARIO_FILE)
+}
+
+/// Where the world of a scenario file begins.
+///
+/// # Errors
+/// What cannot be read, in words.
+pub fn moment_of(text: &str) -> Result<Moment, String> {
+    let lesson = lesson::read(text).map_err(|mistakes| mistakes.first().map_or_else(String::new, Mistake::to_string))?;
+    Ok(beginning_moment(&lesson))
+}
+
+/// Where the world of a lesson begins.
+///
+/// # Errors
+/// Why it did not come or cannot be read, in words.
+pub async fn moment_of_lesson(id: &str) -> Result<Moment, String> {
+    let text = lesson_text(id).await.map_err(|missing| why_missing("The file", missing))?;
+    moment_of(&text)
+}
+
+/// Plays up to a moment and puts it in the place of what is open.
+pub fn open_moment(stage: State<Stage>, moment: Moment) {
+    begin(stage);
+    let scenario = moment.scenario.clone();
+    play(stage, Way { digest: None, ..way(Handed::Moment(moment), scenario, "The scenario") });
+}
+
 fn beginning_of(taught: Taught) -> Way {
     let lesson: &Lesson = &taught.lesson;
-    let moment = lesson.moment();
-    let is_plain = lesson.opening.is_empty() && lesson.begins.0 == 0;
     let words = if lesson.has_course() { "The lesson" } else { "The scenario" };
-    let at = if is_plain { Instant::default() } else { moment.at };
-    let (scenario, steps, selected) = (moment.scenario, moment.steps, moment.selected);
+    let Moment { scenario, steps, at, selected, .. } = beginning_moment(lesson);
     Way { scenario, steps, at, selected, digest: None, words, back: None, lesson: Some(taught) }
 }
 
@@ -259,7 +293,7 @@ pub fn open_file(stage: State<Stage>, scenario: Scenario, file: web_sys::File) {
             Err(Bad::too_large("This file", size, MOST_BYTES))
         } else {
             let text = platform::file_text(file).await.unwrap_or_default();
-            if text.trim_start_matches('\u{feff}').starts_with(SCENARIO_FILE) {
+            if is_scenario_file(&text) {
                 return open_text(stage, run, String::new(), &text);
             }
             read_file(&text)
@@ -374,6 +408,8 @@ fn play(stage: State<Stage>, way: Way) {
             platform::forget_hash();
         }
         match &way.lesson {
+            // What the host wrote into a frame's address stays.
+            _ if platform::is_embedded() => {}
             Some(taught) => platform::name_lesson(&taught.id, taught.step + 1),
             None => {
                 platform::name_lesson("", 0);

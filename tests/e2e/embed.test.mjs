@@ -317,7 +317,7 @@ test('a wrong scenario is answered by a card and a message, and another can be l
   const { got, post, inside, close } = await plain('s=self-heeling');
   const error = await got('error');
   assert.equal(error.code, 'unknown-scenario');
-  assert.match(error.message, /“self-heeling”: there are self-healing, empty, thermostat/);
+  assert.match(error.message, /“self-heeling”: there are self-healing, empty, thermostat, .*chain/);
   assert.match(await inside.getByRole('alert').innerText(), /There is no scenario “self-heeling”/);
   assert.equal(await inside.getByRole('link', { name: 'Open Loopscope' }).count(), 1);
   await post(ours('play'));
@@ -327,6 +327,17 @@ test('a wrong scenario is answered by a card and a message, and another can be l
   await post(ours('load', { scenario: 'nothing' }));
   await got('error', (it) => it.re === 1 && it.code === 'unknown-scenario');
   await inside.getByRole('heading', { level: 1, name: 'Thermostat' }).waitFor();
+  await close();
+});
+
+test('a lesson is a scenario too, and begins at its moment', limit, async () => {
+  const { got, post, inside, close } = await plain('s=chain');
+  assert.equal((await got('ready')).scenario, 'The chain of loops');
+  await got('state', (it) => it.t === 20_000 && it.converged);
+  await inside.getByRole('heading', { level: 1, name: 'The chain of loops' }).waitFor();
+  await post(ours('load', { scenario: 'readiness' }));
+  await got('ready', (it) => it.scenario === 'Readiness decides who counts');
+  await got('state', (it) => it.t === 30_000);
   await close();
 });
 
