@@ -257,7 +257,8 @@ pub fn is_scenario_file(text: &str) -> bool {
 /// # Errors
 /// What cannot be read, in words.
 pub fn moment_of(text: &str) -> Result<Moment, String> {
-    let lesson = lesson::read(text).map_err(|mistakes| mistakes.first().map_or_else(String::new, Mistake::to_string))?;
+    let lesson =
+        lesson::read(text).map_err(|mistakes| mistakes.first().map_or_else(String::new, Mistake::to_string))?;
     Ok(beginning_moment(&lesson))
 }
 
