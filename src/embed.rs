@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
-use loopscope_engine::share::{Handed, Moment, pack, read_file, write_moment};
+use loopscope_engine::share::{Handed, MOST_BYTES, Moment, pack, read_file, write_moment};
 use loopscope_engine::world::{Instant, Scenario};
 use serde_json::{Map, Value, json};
 // Leptos' own needs a page that has been mounted.
@@ -157,7 +157,7 @@ fn at_its_start(scenario: Scenario) -> Moment {
 
 /// The world in a file of the page's own origin.
 async fn scenario_at(place: &str) -> Result<Moment, Refusal> {
-    let Some(text) = platform::text_at(place).await else {
+    let Ok(text) = platform::read_beside(place, MOST_BYTES).await else {
         return Err(Refusal::new("unknown-scenario", &["There is no file ", place, " beside this page."]));
     };
     if opening::is_scenario_file(&text) {

@@ -136,7 +136,7 @@ async fn read_link(hash: &str) -> Result<Moment, Bad> {
 /// The lesson that the address names: `?s=node-dies`. Where the page holds a scenario of the same name itself, the step
 /// says that the lesson is meant.
 pub fn lesson_asked() -> Option<String> {
-    let id = platform::asked(platform::SCENARIO).filter(|it| !it.is_empty())?;
+    let id = platform::parameter(platform::SCENARIO)?;
     (Scenario::called(&id).is_none() || platform::asked(platform::STEP).is_some()).then_some(id)
 }
 

@@ -7,14 +7,7 @@ use loopscope_engine::api::{Kind, Object};
 use loopscope_engine::client::{Author, TurnPhase, What};
 use loopscope_engine::view;
 use loopscope_engine::world::{Command, Lane, Simulation};
-use play::{apply, run_for, scenario, workload, world};
-
-#[track_caller]
-fn command(simulation: &mut Simulation, text: &str) -> Vec<String> {
-    let outcome = simulation.dispatch(text.parse().expect("a command"));
-    assert!(outcome.is_ok(), "{text}: {outcome:?}");
-    outcome.lines
-}
+use play::{apply, command, run_for, scenario, workload, world};
 
 /// Pods that the script has started, and those of the declared wish.
 fn pods(simulation: &Simulation) -> (usize, usize) {

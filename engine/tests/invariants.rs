@@ -8,13 +8,7 @@ use loopscope_engine::client::What;
 use loopscope_engine::sim::Seq;
 use loopscope_engine::view::{self, InvariantState, Property};
 use loopscope_engine::world::{Latency, Scenario, Simulation};
-use play::{apply, delete, n_ready, pods, run_for, scale, scenario, set_image, until, workload, world};
-
-#[track_caller]
-fn command(simulation: &mut Simulation, text: &str) {
-    let outcome = simulation.dispatch(text.parse().expect("a command"));
-    assert!(outcome.is_ok(), "{text}: {outcome:?}");
-}
+use play::{apply, command, delete, n_ready, pods, run_for, scale, scenario, set_image, until, workload, world};
 
 fn web(scenario: Scenario, replicas: usize) -> Simulation {
     let mut simulation = world(scenario);

@@ -7,16 +7,10 @@ use loopscope_engine::client::What;
 use loopscope_engine::sim::Seq;
 use loopscope_engine::view::{self, ShapeCard};
 use loopscope_engine::world::{Scenario, Simulation};
-use play::run_for;
+use play::{command, run_for};
 
 fn card(simulation: &Simulation, name: &str) -> ShapeCard {
     view::same_shape(simulation).into_iter().find(|it| it.name == name).expect("a card")
-}
-
-#[track_caller]
-fn command(simulation: &mut Simulation, text: &str) {
-    let outcome = simulation.dispatch(text.parse().expect("a command"));
-    assert!(outcome.is_ok(), "{text}: {outcome:?}");
 }
 
 fn event(simulation: &Simulation, seq: u64) -> What {

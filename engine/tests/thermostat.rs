@@ -8,16 +8,10 @@ use loopscope_engine::client::{TurnPhase, What};
 use loopscope_engine::sim::Time;
 use loopscope_engine::view::{self, RoomView};
 use loopscope_engine::world::{Lane, Scenario, Simulation};
-use play::run_for;
+use play::{command, run_for};
 
 fn cold_room() -> Simulation {
     Simulation::new(Scenario::thermostat())
-}
-
-#[track_caller]
-fn command(simulation: &mut Simulation, text: &str) {
-    let outcome = simulation.dispatch(text.parse().expect("a command"));
-    assert!(outcome.is_ok(), "{text}: {outcome:?}");
 }
 
 fn room(simulation: &Simulation) -> RoomView {

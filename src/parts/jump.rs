@@ -12,6 +12,6 @@ pub fn jump() -> View {
         }
     };
     view! {
-        <nav class="jump" aria-label="Parts">{when(move || session.is_taught(), move || tab(Part::Learn))}{Part::ALL.map(tab)}</nav>
+        <nav class="jump" aria-label="Parts">{when(move || session.is_taught(), move || tab(Part::Learn))}{Part::all().map(tab).collect::<View>()}</nav>
     }
 }

@@ -2,7 +2,7 @@
 //! is to be.
 
 use loopscope_engine::view::{COUNT, OrdersView, Run, RunState, WISH};
-use loopscope_engine::world::Command;
+use loopscope_engine::world::{CONTROLLER_MANAGER, Command};
 
 use super::inspector::plot::brief;
 use crate::atoms::{icon, plural, yes};
@@ -12,7 +12,6 @@ use crate::ui::{State, View, memo, view};
 const PEOPLE: [&str; 2] = ["Ana", "Bo"];
 /// After how many requests; nothing for never.
 const CRASHES: [(&str, Option<u32>); 3] = [("never", None), ("after 1", Some(1)), ("after 2", Some(2))];
-const MANAGER: &str = "kube-controller-manager";
 
 pub fn orders_pane() -> View {
     let session = session();
@@ -107,7 +106,7 @@ fn wish(session: Session, crash: State<usize>) -> View {
     let declared = memo(move || it.with(|it: &OrdersView| it.declared));
     let apply = move |_| {
         if let Some(requests) = CRASHES[crash.get_untracked()].1 {
-            session.meddle(Command::CrashAfter { process: MANAGER.to_owned(), requests });
+            session.meddle(Command::CrashAfter { process: CONTROLLER_MANAGER.to_owned(), requests });
         }
         session.order(Command::Apply { manifest: WISH.to_owned() });
     };

@@ -14,6 +14,11 @@ pub fn asked(name: &str) -> Option<String> {
     address().and_then(|url| url.search_params().get(name))
 }
 
+/// The same, where it says anything.
+pub fn parameter(name: &str) -> Option<String> {
+    asked(name).filter(|it| !it.is_empty())
+}
+
 /// What the address says, else what is remembered.
 pub fn chosen(name: &str) -> Option<String> {
     asked(name).or_else(|| super::load(name))

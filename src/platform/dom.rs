@@ -54,6 +54,21 @@ pub fn all(within: &Element, selector: &str) -> Vec<Element> {
     (0..found.length()).filter_map(|index| found.item(index)?.dyn_into().ok()).collect()
 }
 
+/// The same of the whole page.
+pub fn everything(selector: &str) -> Vec<Element> {
+    document().body().map_or_else(Vec::new, |body| all(&body, selector))
+}
+
+/// Gives these elements an attribute, and takes it from all others.
+pub(super) fn mark_only(attribute: &str, elements: &[Element]) {
+    for element in everything(&["[", attribute, "]"].concat()) {
+        let _ = element.remove_attribute(attribute);
+    }
+    for element in elements {
+        let _ = element.set_attribute(attribute, "");
+    }
+}
+
 /// Focuses the first element of the document that fits, if there is one.
 pub fn focus_first(selector: &str) -> bool {
     let found = document().query_selector(selector).ok().flatten();

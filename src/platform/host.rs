@@ -4,10 +4,10 @@ use js_sys::{Array, Function, Reflect};
 use leptos::prelude::{document, window};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{Element, Window};
 
-use super::dom::{address, all};
+use super::choice::parameter;
+use super::dom::{address, mark_only};
 
 /// A message longer than this is not read, in UTF-16 units of its JSON.
 const MOST_UNITS: u32 = 256 << 10;
@@ -18,11 +18,6 @@ const MARK: &str = "data-marked";
 pub fn is_embedded() -> bool {
     let view = document().document_element().and_then(|root| root.get_attribute("data-view"));
     view.as_deref() == Some("embed")
-}
-
-/// What the address says.
-pub fn parameter(name: &str) -> Option<String> {
-    address()?.search_params().get(name).filter(|it| !it.is_empty())
 }
 
 /// The page's own address with nothing after its path.
@@ -149,10 +144,7 @@ pub fn on_sight(element: &Element, then: impl Fn(bool) + 'static) {
 /// Puts the mark on these elements alone, and brings the first into sight inside of its own scrolling part: the page
 /// around is not moved.
 pub fn mark(elements: &[Element]) {
-    unmark();
-    for element in elements {
-        let _ = element.set_attribute(MARK, "");
-    }
+    mark_only(MARK, elements);
     let Some((first, part)) = elements.first().and_then(|it| Some((it, it.closest(".em-mid").ok()??))) else { return };
     let (spot, view) = (first.get_bounding_client_rect(), part.get_bounding_client_rect());
     let by = if spot.top() < view.top() { spot.top() - view.top() } else { (spot.bottom() - view.bottom()).max(0.0) };
@@ -160,34 +152,10 @@ pub fn mark(elements: &[Element]) {
 }
 
 pub fn unmark() {
-    if let Some(body) = document().body() {
-        for element in all(&body, "[data-marked]") {
-            let _ = element.remove_attribute(MARK);
-        }
-    }
-}
-
-/// What fits a selector on the whole page.
-pub fn everything(selector: &str) -> Vec<Element> {
-    document().body().map_or_else(Vec::new, |body| all(&body, selector))
+    mark_only(MARK, &[]);
 }
 
 /// How high an element is, in CSS pixels.
 pub fn height(element: &Element) -> f64 {
     element.get_bounding_client_rect().height()
-}
-
-/// A text from an address of the page's own origin; nothing from elsewhere, or where there is none.
-pub async fn text_at(place: &str) -> Option<String> {
-    let here = address()?;
-    let url = web_sys::Url::new_with_base(place, &here.href()).ok()?;
-    if url.origin() != here.origin() {
-        return None;
-    }
-    let answer = JsFuture::from(window().fetch_with_str(&url.href())).await.ok()?;
-    if !Reflect::get(&answer, &"ok".into()).ok()?.is_truthy() {
-        return None;
-    }
-    let read: Function = Reflect::get(&answer, &"text".into()).ok()?.dyn_into().ok()?;
-    JsFuture::from(read.call0(&answer).ok()?.dyn_into::<js_sys::Promise>().ok()?).await.ok()?.as_string()
 }

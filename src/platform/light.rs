@@ -1,9 +1,8 @@
 //! Parts of the page that words of a lesson light up.
 
-use leptos::prelude::document;
 use web_sys::Element;
 
-use super::dom::{all, is_shown, show_nearest};
+use super::dom::{everything, is_shown, mark_only, show_nearest};
 
 /// The mark of what is lit.
 const MARK: &str = "data-lit";
@@ -19,7 +18,6 @@ pub struct LitPart {
 }
 
 fn found(part: &LitPart) -> Vec<Element> {
-    let Some(body) = document().body() else { return Vec::new() };
     let is_meant = |element: &Element| {
         if part.words.is_empty() {
             return true;
@@ -31,7 +29,7 @@ fn found(part: &LitPart) -> Vec<Element> {
         let words = inner.map(|it| slug(&it.text_content().unwrap_or_default())).unwrap_or_default();
         words == part.words
     };
-    all(&body, part.selector).into_iter().filter(is_meant).collect()
+    everything(part.selector).into_iter().filter(is_meant).collect()
 }
 
 fn slug(words: &str) -> String {
@@ -41,11 +39,8 @@ fn slug(words: &str) -> String {
 
 /// Marks a part, and nothing else. Says whether there is such a part on the page now.
 pub fn light(part: &LitPart) -> bool {
-    unlight();
     let parts = found(part);
-    for element in &parts {
-        let _ = element.set_attribute(MARK, "");
-    }
+    mark_only(MARK, &parts);
     if let Some(first) = parts.first().filter(|_| !is_shown(".jump")) {
         show_nearest(first);
     }
@@ -53,8 +48,5 @@ pub fn light(part: &LitPart) -> bool {
 }
 
 pub fn unlight() {
-    let Some(body) = document().body() else { return };
-    for element in all(&body, "[data-lit]") {
-        let _ = element.remove_attribute(MARK);
-    }
+    mark_only(MARK, &[]);
 }

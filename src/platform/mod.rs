@@ -14,18 +14,18 @@ mod rest;
 mod storage;
 mod watch;
 
-pub use choice::{SCENARIO, STEP, asked, choose, chosen, name_lesson, name_scenario};
+pub use choice::{SCENARIO, STEP, asked, choose, chosen, name_lesson, name_scenario, parameter};
 pub use dom::{
-    active_element, all, begin, bring_into, bring_up, click, colors, copy, file_text, focus, focus_by_id, focus_first,
-    is_near_end, is_page_fixed, is_shown, is_text_field, next_frame, pen, press, px, rem, select_all, select_range,
-    set_theme, set_view, show, show_nearest, sprite, theme_is_dark, twins_are_shown, type_text, view_is_simple,
+    active_element, all, begin, bring_into, bring_up, click, colors, copy, everything, file_text, focus, focus_by_id,
+    focus_first, is_near_end, is_page_fixed, is_shown, is_text_field, next_frame, pen, press, px, rem, select_all,
+    select_range, set_theme, set_view, show, show_nearest, sprite, theme_is_dark, twins_are_shown, type_text,
+    view_is_simple,
 };
 pub use failure::{install_panic_card, stop};
 pub use fetch::{Missing, read_beside};
 pub use files::{address_of_page, deflate, download, forget_hash, hash, inflate, png, text_file};
 pub use host::{
-    Heard, Host, bare_address, everything, height, is_embedded, mark, on_sight, parameter, show_theme, tell_of_stop,
-    text_at, unmark, web_address,
+    Heard, Host, bare_address, height, is_embedded, mark, on_sight, show_theme, tell_of_stop, unmark, web_address,
 };
 pub use keys::on_window_key;
 pub use light::{LitPart, light, unlight};

@@ -59,13 +59,11 @@ impl GitDesk {
 impl Core {
     /// What the panes of the dock show that are not always there.
     pub(super) fn show_desks(&self, session: Session) {
-        let is_open =
-            |part: Part| [session.focus.pane, session.focus.first].iter().any(|it| it.get_untracked() == part);
-        if is_open(Part::Git) {
+        if session.focus.shows(Part::Git) {
             session.git.view.put(view::git(self.sim()));
             session.git.follow();
         }
-        if is_open(Part::Infra) {
+        if session.focus.shows(Part::Infra) {
             self.show_infra(session);
         }
     }

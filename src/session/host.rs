@@ -1,12 +1,9 @@
 //! What the page around an embed may ask of the simulation.
 
 use loopscope_engine::manifest::Severity;
-use loopscope_engine::sim::Time;
 use loopscope_engine::view::Convergence;
-use loopscope_engine::world::Instant;
 use serde_json::Value;
 
-use super::seek::here;
 use super::{Pace, SPEEDS, Session, StepBy};
 
 /// Nobody can be made to play more virtual time than this: a day, in ms.
@@ -83,12 +80,7 @@ impl Session {
         let Some(ms) = fields.get("t").and_then(Value::as_f64).filter(|it| *it >= 0.0) else {
             return Err(Refusal::new("malformed", &["`t` must be a number of milliseconds, 0 or more"]));
         };
-        let ms = (ms as u64).min(MOST_MS);
-        self.pause();
-        match ms > self.past.end_ms.get_untracked() {
-            true => self.go(String::new(), |core| here(core, Instant::end_of(Time(ms)))),
-            false => self.seek_ms(ms),
-        }
+        self.seek_to((ms as u64).min(MOST_MS));
         Ok(())
     }
 

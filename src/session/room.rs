@@ -20,9 +20,7 @@ impl Core {
 
     /// The orders, while they are looked at.
     pub(super) fn show_orders(&mut self, session: Session) {
-        let focus = &session.focus;
-        let is_open = [focus.mid, focus.pane, focus.part].iter().any(|it| it.get_untracked() == Part::Orders);
-        if is_open && !session.is_simple.get_untracked() {
+        if session.focus.shows(Part::Orders) {
             session.board.orders.put(view::orders(self.sim()));
         }
     }

@@ -119,6 +119,15 @@ impl Session {
         });
     }
 
+    /// To a time in ms, paused. Beyond what has been played the clock simply goes on.
+    pub(super) fn seek_to(self, ms: u64) {
+        self.pause();
+        match ms > self.past.end_ms.get_untracked() {
+            true => self.go(String::new(), |core| here(core, Instant::end_of(Time(ms)))),
+            false => self.seek_ms(ms),
+        }
+    }
+
     /// To just after an event of the trace.
     pub fn seek_event(self, seq: u64) {
         self.go(String::new(), |core| Some((core.history.current(), core.history.way_to_event(Seq(seq))?)));

@@ -350,20 +350,8 @@ pub enum Part {
 }
 
 impl Part {
-    pub const ALL: [Part; 12] = [
-        Part::Map,
-        Part::Loops,
-        Part::Inspect,
-        Part::Manifest,
-        Part::Console,
-        Part::Git,
-        Part::Infra,
-        Part::Orders,
-        Part::Events,
-        Part::History,
-        Part::Faults,
-        Part::Properties,
-    ];
+    /// What is never in the dock.
+    const ABOVE: [Part; 3] = [Part::Map, Part::Loops, Part::Inspect];
     /// The panes of the dock, in their order. Where several fit, those up to the infrastructure share a place (Git and it
     /// take all of it), events and orders another, and the last three the last.
     pub const DOCK: [Part; 9] = [
@@ -377,6 +365,11 @@ impl Part {
         Part::Faults,
         Part::Properties,
     ];
+
+    /// Those that are always there.
+    pub fn all() -> impl Iterator<Item = Part> {
+        Self::ABOVE.into_iter().chain(Self::DOCK)
+    }
 
     pub fn name(self) -> &'static str {
         match self {
@@ -468,6 +461,11 @@ impl Focus {
             mid: State::new(Part::Events),
             last: State::new(Part::History),
         }
+    }
+
+    /// The part is in front somewhere.
+    pub fn shows(&self, part: Part) -> bool {
+        [self.part, self.pane, self.first, self.mid, self.last].iter().any(|it| it.get_untracked() == part)
     }
 
     /// Brings a part to the front wherever it may be hidden.

@@ -1,7 +1,6 @@
 //! Which stretch of the run the timeline shows, and what is in it.
 
 use loopscope_engine::history::Branch;
-use loopscope_engine::sim::Time;
 use loopscope_engine::view::{self, Stretch, Timeline};
 use loopscope_engine::world::Sample;
 
@@ -169,15 +168,7 @@ impl Session {
 
     /// So many ms of virtual time forward, or back.
     pub fn seek_by(self, ms: i64) {
-        let to = self.bound_for().saturating_add_signed(ms);
-        self.pause();
-        let end = self.past.end_ms.get_untracked();
-        match to > end {
-            // Beyond what has been played the clock simply goes on.
-            true => self
-                .go(String::new(), |core| super::seek::here(core, loopscope_engine::world::Instant::end_of(Time(to)))),
-            false => self.seek_ms(to),
-        }
+        self.seek_to(self.bound_for().saturating_add_signed(ms));
     }
 }
 

@@ -3,7 +3,7 @@
 use loopscope_engine::history::Twin;
 use loopscope_engine::sim::{Millis, Time};
 use loopscope_engine::view::{self, LoopRow, TwinSide, TwinWhy};
-use loopscope_engine::world::{Command, Instant, Sample};
+use loopscope_engine::world::{CONTROLLER_MANAGER, Command, Instant, Sample};
 
 use super::lights::Lights;
 use super::seek::here;
@@ -17,7 +17,6 @@ const BUDGET_MS: f64 = 4.0;
 /// While time stands still, so much before the page is drawn again.
 const STILL_BUDGET_MS: f64 = 100.0;
 const CHUNK: usize = 64;
-const MANAGER: &str = "kube-controller-manager";
 
 /// What the page shows of both, the usual one first.
 #[derive(Clone, Copy)]
@@ -144,7 +143,7 @@ impl Session {
 
     /// Does something to the program of both controllers.
     pub fn to_both(self, command: impl FnOnce(String) -> Command) {
-        self.meddle(command(MANAGER.to_owned()));
+        self.meddle(command(CONTROLLER_MANAGER.to_owned()));
         self.refresh();
     }
 

@@ -1,13 +1,10 @@
 // An autoscaler with a load that a person shapes, who owns the size that it writes, and a fight over it.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import { closeBrowserAfter, labTest } from './harness.mjs';
 
 closeBrowserAfter(after);
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const scaler = 'kube-controller-manager (scale)';
 
 const begin = async ({ page, lab }) => {
@@ -17,15 +14,6 @@ const begin = async ({ page, lab }) => {
 };
 
 const inspect = (page, label) => page.getByLabel('Inspect another object').selectOption({ label });
-
-/** Lets so much virtual time pass. */
-async function pass(lab, ms) {
-  const until = (await lab.clock()) + ms;
-  await lab.speed('60×');
-  await lab.play();
-  for (let i = 0; i < 400 && (await lab.clock()) < until; i += 1) await lab.page.waitForTimeout(50);
-  await lab.pause();
-}
 
 const figure = (region, name) => region.locator('.figures > div').filter({ hasText: name }).getByRole('definition').innerText();
 
@@ -47,19 +35,6 @@ async function type(page, line) {
   await page.keyboard.press('Enter');
 }
 
-async function clean(page, view) {
-  await page.evaluate(`typeof axe === 'object' || (() => { ${axe} })()`);
-  for (const colorScheme of ['light', 'dark']) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.waitForTimeout(300);
-    const found = await page.evaluate(() =>
-      globalThis.axe.run('#inspect', { resultTypes: ['violations'] }).then(({ violations }) =>
-        violations.flatMap(({ id, nodes }) => nodes.map((it) => `${id}: ${it.target.join(' ')}: ${it.failureSummary}`))));
-    assert.deepEqual(found, [], `${view}, ${colorScheme}`);
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-}
-
 labTest('a load makes the autoscaler scale: its decisions, the requests, and who owns the size', async ({ page, lab }) => {
   await begin({ page, lab });
   await inspect(page, 'HorizontalPodAutoscaler web');
@@ -79,7 +54,7 @@ labTest('a load makes the autoscaler scale: its decisions, the requests, and who
   assert.equal(cells[4], '→ 4');
   await region.getByRole('cell', { name: /ScaleUpLimit/ }).first().waitFor();
   await region.getByRole('img', { name: /^Metric: 1\d\d% now, .*target 50%$/ }).waitFor();
-  await pass(lab, 60_000);
+  await lab.pass(60_000);
   assert.ok(Number(await figure(region, 'now')) > 4);
 
   await lab.inspector().getByRole('button', { name: 'web', exact: true }).click();
@@ -106,7 +81,7 @@ labTest('a load that finds no endpoint is lost, and the figures say why', async 
   const load = await setLoad(page, lab, '50');
   await type(page, 'kubectl delete hpa web');
   await type(page, 'kubectl scale deployment web --replicas=0');
-  await pass(lab, 40_000);
+  await lab.pass(40_000);
   assert.equal(await figure(load, 'answered now'), '0 %');
   assert.match(await load.getByRole('listitem').filter({ hasText: 'no endpoint' }).innerText(), /50 a second, \d+ in all/);
 });
@@ -118,7 +93,7 @@ labTest('scaling by hand fights the autoscaler until it is asked through its bou
   for (let i = 0; i < 2; i += 1) {
     assert.equal(await fight.count(), 0);
     await type(page, 'kubectl scale deployment web --replicas=1');
-    await pass(lab, 20_000);
+    await lab.pass(20_000);
     assert.equal((await lab.readout()).want, 2, 'the autoscaler takes it back');
   }
   const sides = (await fight.locator('.sides').innerText()).split('\n');
@@ -126,14 +101,14 @@ labTest('scaling by hand fights the autoscaler until it is asked through its bou
   assert.ok(Number(await figure(fight, 'pods killed')) >= 2);
   const saw = fight.getByRole('img', { name: /kubectl \(scale\) 1, .*kube-controller-manager \(scale\) 2$/ });
   await saw.waitFor();
-  await clean(page, 'a fight, wide');
+  await lab.passesAxe('#inspect', 'a fight, wide');
 
   await fight.getByRole('button', { name: /^Ask the autoscaler for 1/ }).click();
-  await pass(lab, 100_000);
+  await lab.pass(100_000);
   assert.equal((await lab.readout()).want, 1);
   const writes = await figure(fight, 'writes');
   await fight.getByText(/^Quiet for \d\d:\d\d$/).waitFor();
-  await pass(lab, 60_000);
+  await lab.pass(60_000);
   assert.equal(await figure(fight, 'writes'), writes, 'nobody writes it any more');
   assert.equal((await lab.readout()).want, 1);
 });
@@ -142,18 +117,18 @@ for (const width of [1440, 320]) {
   labTest(`autoscaler, load and fields at ${width} px in both themes under axe`, async ({ page, lab }) => {
     await begin({ page, lab });
     await setLoad(page, lab, '120');
-    await pass(lab, 60_000);
+    await lab.pass(60_000);
     await page.setViewportSize({ width, height: 900 });
     const tab = page.getByRole('navigation', { name: 'Parts' }).getByRole('button', { name: 'Inspect' });
     if (await tab.isVisible()) await tab.click();
     await lab.inspector().getByRole('button', { name: 'Wave' }).click();
-    await clean(page, 'a Service');
+    await lab.passesAxe('#inspect', 'a Service');
     for (const kind of ['HorizontalPodAutoscaler', 'Deployment']) {
       await inspect(page, `${kind} web`);
-      await clean(page, kind);
+      await lab.passesAxe('#inspect', kind);
     }
     await lab.inspector().getByRole('tab', { name: 'Fields' }).click();
-    await clean(page, 'fields');
+    await lab.passesAxe('#inspect', 'fields');
     assert.equal(await lab.sidewaysOverflow(), 0);
   });
 }

@@ -1,13 +1,9 @@
 // The console: what is typed at the keyboard alone, and what a person reads.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import { closeBrowserAfter, labTest } from './harness.mjs';
 
 closeBrowserAfter(after);
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const prompt = (page) => page.getByRole('textbox', { name: 'kubectl', exact: true });
 const consoleLog = (page) => page.getByRole('log', { name: 'Console' });
@@ -324,10 +320,7 @@ for (const colorScheme of ['light', 'dark']) {
     labTest(`axe finds nothing in the console, ${colorScheme} at ${width} px`, { colorScheme, viewport: { width, height } }, async ({ page, lab }) => {
       const found = [];
       const look = async (view) => {
-        await page.evaluate(`typeof axe === 'object' || (() => { ${axe} })()`);
-        const lines = await page.evaluate(() =>
-          globalThis.axe.run('.dock', { resultTypes: ['violations'] }).then(({ violations }) =>
-            violations.flatMap(({ id, nodes }) => nodes.map((it) => `${id}: ${it.target.join(' ')}: ${it.failureSummary}`))));
+        const lines = await lab.violations('.dock');
         found.push(...lines.map((line) => `${view}: ${line}`));
         assert.ok((await lab.sidewaysOverflow()) <= 0, `${view} is wider than the window`);
       };

@@ -1,25 +1,9 @@
 // GitOps as a person meets it: a fight and its cure, drift by hand, reverts, files that cannot be read, an empty repository.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import { closeBrowserAfter, labTest } from './harness.mjs';
 
 closeBrowserAfter(after);
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** Lets so much virtual time pass. */
-async function pass(lab, ms) {
-  const until = (await lab.clock()) + ms;
-  await lab.speed('60×');
-  await lab.play();
-  await lab.page.waitForFunction((until) => {
-    const [minutes, seconds] = document.querySelector('[role="timer"]').innerText.split(':');
-    return Number(minutes) * 60_000 + Number(seconds) * 1000 >= until;
-  }, until);
-  await lab.pause();
-}
 
 async function openGit(page) {
   const tab = page.getByRole('tab', { name: 'Git', exact: true }).filter({ visible: true });
@@ -63,27 +47,14 @@ async function type(page, line) {
 
 const figure = (region, name) => region.locator('.figures > div').filter({ hasText: name }).getByRole('definition').innerText();
 
-async function clean(page, view) {
-  await page.evaluate(`typeof axe === 'object' || (() => { ${axe} })()`);
-  for (const colorScheme of ['light', 'dark']) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.evaluate(() => Promise.all(document.getAnimations().map((it) => it.finished.catch(() => {}))));
-    const found = await page.evaluate(() =>
-      globalThis.axe.run('.pane-desk.is-first, .pane-desk.is-open', { resultTypes: ['violations'] }).then(({ violations }) =>
-        violations.flatMap(({ id, nodes }) => nodes.map((it) => `${id}: ${it.target.join(' ')}: ${it.failureSummary}`))));
-    assert.deepEqual(found, [], `${view}, ${colorScheme}`);
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-}
-
 labTest('Git and an autoscaler fight over one field until replicas are dropped from Git', async ({ page, lab }) => {
   await begin(page, /^A fight: Git against an autoscaler/);
-  await pass(lab, 45_000);
+  await lab.pass(45_000);
   const fight = lab.inspector().getByRole('region', { name: 'Fight over spec.replicas' });
   const sides = async () => (await fight.locator('.sides').innerText()).split('\n').sort();
   const early = { killed: Number(await figure(fight, 'pods killed')), started: Number(await figure(fight, 'pods started')), writes: Number(await figure(fight, 'writes')) };
   assert.ok(early.killed >= 2, 'it costs pods');
-  await pass(lab, 60_000);
+  await lab.pass(60_000);
   const [git, scaler] = await sides();
   assert.match(git, /^argocd-controller wrote 2 last, \d+ writes$/);
   assert.match(scaler, /^kube-controller-manager \(scale\) wrote 4 last, \d+ writes$/);
@@ -104,10 +75,10 @@ labTest('Git and an autoscaler fight over one field until replicas are dropped f
 
   await fight.getByRole('button', { name: /^Drop replicas from Git/ }).click();
   assert.deepEqual(await commits(page), ['Leave the size of web to the autoscaler', 'Add web.yaml']);
-  await pass(lab, 220_000);
+  await lab.pass(220_000);
   const writes = await figure(fight, 'writes');
   assert.equal((await lab.readout()).want, 4);
-  await pass(lab, 180_000);
+  await lab.pass(180_000);
   assert.equal(await figure(fight, 'writes'), writes, 'flat');
   await fight.getByText(/^Quiet for \d\d:\d\d$/).waitFor();
   assert.equal((await lab.readout()).want, 4);
@@ -120,33 +91,33 @@ labTest('Git and an autoscaler fight over one field until replicas are dropped f
 
 labTest('drift by hand stays, is undone by selfHeal, and a revert rolls back', async ({ page, lab }) => {
   await begin(page, /^The manifest, with Argo CD/);
-  await pass(lab, 10_000);
+  await lab.pass(10_000);
   assert.match(await text(status(page, 'Sync')), /^Synced commit \w{7}$/);
   assert.equal(await text(status(page, 'Health')), 'Healthy');
   assert.match(await text(status(page, 'Last sync')), /^Succeeded \w{7}, \d+ s ago, automated ?successfully synced \(all tasks run\)$/);
 
   await type(page, 'kubectl scale deployment web --replicas=1');
-  await pass(lab, 15_000);
+  await lab.pass(15_000);
   assert.equal((await lab.readout()).want, 1, 'no loop undoes it');
   assert.match(await text(status(page, 'Sync')), /^OutOfSync/);
   const cells = pane(page).getByRole('table', { name: 'Differences of Deployment web' }).getByRole('row').last();
   assert.match(await text(cells), /^spec\.replicas [2-9] 1$/);
 
   await check(page, 'selfHeal').check();
-  await pass(lab, 5_000);
+  await lab.pass(5_000);
   assert.notEqual((await lab.readout()).want, 1, 'undone');
   assert.match(await text(status(page, 'Sync')), /^Synced/);
 
   await check(page, 'webhook').check();
   await commit(page, 'seven of them', (text) => text.replace(/replicas: \d+/, 'replicas: 7'));
-  await pass(lab, 5_000);
+  await lab.pass(5_000);
   assert.equal((await lab.readout()).want, 7);
   const list = pane(page).getByRole('list', { name: 'Commits, newest first' });
   assert.match(await text(list.getByRole('listitem').first()), /live/);
   await list.getByRole('button', { name: /^Roll back to \w{7}, Add web.yaml/ }).click();
   await lab.message('rollback cannot be initiated when auto-sync is enabled').waitFor();
   await list.getByRole('button', { name: /^Revert \w{7}, seven of them/ }).click();
-  await pass(lab, 5_000);
+  await lab.pass(5_000);
   assert.notEqual((await lab.readout()).want, 7);
   assert.deepEqual(await commits(page), ['Revert "seven of them"', 'seven of them', 'Add web.yaml']);
   await list.getByRole('button', { name: /Revert "seven of them"/ }).first().click();
@@ -157,21 +128,21 @@ labTest('a file that cannot be read changes nothing, and an empty repository del
   await begin(page, /^The manifest, with Argo CD/);
   await check(page, 'webhook').check();
   await check(page, 'prune').check();
-  await pass(lab, 10_000);
+  await lab.pass(10_000);
   const { want } = await lab.readout();
   await commit(page, 'a typo', (text) => text.replace(/replicas: \d+/, 'replicas: three'));
-  await pass(lab, 10_000);
+  await lab.pass(10_000);
   assert.equal((await lab.readout()).want, want);
   assert.equal(await text(status(page, 'Sync')).then((it) => it.split(' ')[0]), 'Unknown');
   await pane(page).getByText(/^ComparisonError: Failed to load target state: web\.yaml:\d+: /).waitFor();
   await pane(page).getByText(/The cluster stays as it is\.$/).waitFor();
   const list = pane(page).getByRole('list', { name: 'Commits, newest first' });
   await list.getByRole('button', { name: /^Revert \w{7}, a typo/ }).click();
-  await pass(lab, 10_000);
+  await lab.pass(10_000);
   assert.match(await text(status(page, 'Sync')), /^Synced/);
 
   await pane(page).getByRole('button', { name: 'Remove file' }).click();
-  await pass(lab, 10_000);
+  await lab.pass(10_000);
   assert.equal((await lab.readout()).want, want, 'protected');
   await pane(page).getByText(/auto-sync will wipe out all resources/).waitFor();
   await pane(page).getByText('In the cluster and not in Git: the next sync deletes it.').waitFor();
@@ -181,12 +152,12 @@ for (const width of [1440, 768, 320]) {
   labTest(`the Git pane at ${width} px in both themes under axe`, async ({ page, lab }) => {
     await page.setViewportSize({ width, height: 900 });
     await openGit(page);
-    await clean(page, 'before the first commit');
+    await lab.passesAxe('.pane-desk.is-first, .pane-desk.is-open', 'before the first commit');
     await pane(page).getByRole('button', { name: /^A fight: Git against an autoscaler/ }).click();
-    await pass(lab, 50_000);
+    await lab.pass(50_000);
     await openGit(page);
     await status(page, 'Sync').waitFor();
-    await clean(page, 'a fight');
+    await lab.passesAxe('.pane-desk.is-first, .pane-desk.is-open', 'a fight');
     assert.equal(await lab.sidewaysOverflow(), 0);
   });
 }

@@ -1,24 +1,9 @@
 // Infrastructure as code as a person meets it: nothing happens until somebody runs it, or a clock does.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import { closeBrowserAfter, labTest } from './harness.mjs';
 
 closeBrowserAfter(after);
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-async function pass(lab, ms) {
-  const until = (await lab.clock()) + ms;
-  await lab.speed('60×');
-  await lab.play();
-  await lab.page.waitForFunction((until) => {
-    const [minutes, seconds] = document.querySelector('[role="timer"]').innerText.split(':');
-    return Number(minutes) * 60_000 + Number(seconds) * 1000 >= until;
-  }, until);
-  await lab.pause();
-}
 
 async function openInfra(page) {
   const tab = page.getByRole('tab', { name: 'Infrastructure', exact: true }).filter({ visible: true });
@@ -68,7 +53,7 @@ labTest('plan, apply with approval, drift by hand, refresh-only, lock', async ({
   await press(page, 'apply, as Ada');
   assert.match(await answer(page), /Error: Error acquiring the state lock[\s\S]*Who: {7}you\n/);
   await press(page, 'yes');
-  await pass(lab, 6_000);
+  await lab.pass(6_000);
   assert.match(await output(page), /cloud_service\.web: Creation complete after 2s \[id=svc-\d\][\s\S]*Apply complete! Resources: 2 added, 0 changed, 0 destroyed\.\n?$/);
   assert.deepEqual(await row(page, 'cloud_service.web', 'desired_count'), ['3', '3', '3']);
 
@@ -76,7 +61,7 @@ labTest('plan, apply with approval, drift by hand, refresh-only, lock', async ({
   await byHand(page, id, '7');
   await pane(page).getByText('drift: 1 attribute has changed since the state was written').waitFor();
   assert.deepEqual(await row(page, 'cloud_service.web', 'desired_count'), ['3', '3', '7 drift']);
-  await pass(lab, 600_000);
+  await lab.pass(600_000);
   assert.deepEqual(await row(page, 'cloud_service.web', 'desired_count'), ['3', '3', '7 drift'], 'nobody looks');
   await press(page, 'plan');
   const drift = await answer(page);
@@ -94,19 +79,19 @@ labTest('plan, apply with approval, drift by hand, refresh-only, lock', async ({
   await pane(page).getByRole('button', { name: 'force-unlock' }).click();
   assert.match(await answer(page), /Terraform state has been successfully unlocked!/);
   await press(page, 'apply -auto-approve');
-  await pass(lab, 5_000);
+  await lab.pass(5_000);
   assert.deepEqual(await row(page, 'cloud_service.web', 'desired_count'), ['3', '3', '3']);
 });
 
 labTest('an ignored change, an import, a quota that fails half-way, and a clock that makes it a loop', async ({ page, lab }) => {
   await openInfra(page);
   await pane(page).getByRole('button', { name: /^Configured and applied/ }).click();
-  await pass(lab, 6_000);
+  await lab.pass(6_000);
   const id = await service(page);
   await byHand(page, id, '9');
   const clock = pane(page).getByRole('group', { name: 'Scheduled run' });
   await clock.getByRole('button', { name: 'apply each 10 min' }).click();
-  await pass(lab, 6_000);
+  await lab.pass(6_000);
   assert.deepEqual(await row(page, 'cloud_service.web', 'desired_count'), ['3', '3', '3'], 'the clock runs it');
   await pane(page).getByText(/^a loop: a clock runs it/).waitFor();
   await page.getByRole('region', { name: 'Loops' }).getByText('Scheduled run').first().waitFor();
@@ -132,7 +117,7 @@ labTest('an ignored change, an import, a quota that fails half-way, and a clock 
   await config.fill(`${await config.inputValue()}  cloud_service.more:\n    desired_count: 1\n    image: app:v1\n`);
   await press(page, 'Write');
   await press(page, 'apply -auto-approve');
-  await pass(lab, 5_000);
+  await lab.pass(5_000);
   assert.match(await answer(page), /Error: creating cloud_service\.more: LimitExceeded: the quota of cloud_service is 2/);
 
   await config.fill('resources:\n  cloud_service.web: [\n');
@@ -144,26 +129,14 @@ labTest('an ignored change, an import, a quota that fails half-way, and a clock 
 for (const width of [1440, 768, 320]) {
   labTest(`the Infrastructure pane at ${width} px in both themes under axe`, async ({ page, lab }) => {
     await page.setViewportSize({ width, height: 900 });
-    const clean = async (view) => {
-      await page.evaluate(`typeof axe === 'object' || (() => { ${axe} })()`);
-      for (const colorScheme of ['light', 'dark']) {
-        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        await page.evaluate(() => Promise.all(document.getAnimations().map((it) => it.finished.catch(() => {}))));
-        const found = await page.evaluate(() =>
-          globalThis.axe.run('.pane-infra', { resultTypes: ['violations'] }).then(({ violations }) =>
-            violations.flatMap(({ id, nodes }) => nodes.map((it) => `${id}: ${it.target.join(' ')}: ${it.failureSummary}`))));
-        assert.deepEqual(found, [], `${view}, ${colorScheme}`);
-      }
-      await page.emulateMedia({ colorScheme: 'light' });
-    };
     await openInfra(page);
-    await clean('before anything');
+    await lab.passesAxe('.pane-infra', 'before anything');
     await pane(page).getByRole('button', { name: /^Configured and applied/ }).click();
-    await pass(lab, 6_000);
+    await lab.pass(6_000);
     await openInfra(page);
     await byHand(page, await service(page), '7');
     await press(page, 'apply');
-    await clean('drift, and a question');
+    await lab.passesAxe('.pane-infra', 'drift, and a question');
     assert.equal(await lab.sidewaysOverflow(), 0);
   });
 }

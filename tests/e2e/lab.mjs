@@ -1,8 +1,12 @@
 // The page as a person sees it: tests say what they do through this object, and find things by role and name.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 /** How often a loop in a test may press a button before it gives up. */
 const presses = 600;
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export class Lab {
   constructor(page) {
@@ -32,6 +36,25 @@ export class Lab {
     return this.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   }
 
+  /** What axe-core finds within a selector: rule, element, what is wrong. */
+  async violations(within = ':root') {
+    await this.page.evaluate(`typeof axe === 'object' || (() => { ${axe} })()`);
+    return this.page.evaluate((within) =>
+      globalThis.axe.run(within, { resultTypes: ['violations'] }).then(({ violations }) =>
+        violations.flatMap(({ id, nodes }) => nodes.map((it) => `${id}: ${it.target.join(' ')}: ${it.failureSummary}`))), within);
+  }
+
+  /** axe-core finds nothing there, light or dark. */
+  async passesAxe(within, view) {
+    for (const colorScheme of ['light', 'dark']) {
+      await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await this.page.evaluate(() => Promise.all(document.getAnimations().map((it) => it.finished.catch(() => {}))));
+      await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      assert.deepEqual(await this.violations(within), [], `${view}, ${colorScheme}`);
+    }
+    await this.page.emulateMedia({ colorScheme: 'light' });
+  }
+
   // Time
 
   async play() {
@@ -50,6 +73,18 @@ export class Lab {
   async clock() {
     const [minutes, seconds] = (await this.page.getByRole('timer', { name: 'Virtual time' }).innerText()).split(':');
     return Math.round(Number(minutes) * 60_000 + Number(seconds) * 1000);
+  }
+
+  /** Lets so much virtual time pass. */
+  async pass(ms) {
+    const until = (await this.clock()) + ms;
+    await this.speed('60×');
+    await this.play();
+    await this.page.waitForFunction((until) => {
+      const [minutes, seconds] = document.querySelector('[role="timer"]').innerText.split(':');
+      return Number(minutes) * 60_000 + Number(seconds) * 1000 >= until;
+    }, until);
+    await this.pause();
   }
 
   /** Presses one of the transport's buttons until `isSo` holds, and returns the virtual time that passed. */

@@ -1,13 +1,11 @@
 // Lessons on the page: the list, one walked step by step, all walked to their end, and what cannot be opened.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import { closeBrowserAfter, dist, labTest, openPage, workspace } from './harness.mjs';
 
 closeBrowserAfter(after);
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const { scenarios } = JSON.parse(readFileSync(`${dist}/scenarios/index.json`, 'utf8'));
 
 const rail = (page) => page.locator('#learn');
@@ -16,13 +14,6 @@ const card = (page) => page.getByRole('dialog', { name: 'Opening' });
 const met = (page) => rail(page).getByRole('status').filter({ hasText: 'The goal is met' });
 const step = (page) => page.locator('#h-step');
 const missing = [/404/];
-
-async function violations(page, within = ':root') {
-  await page.evaluate(`typeof axe === 'object' || (() => { ${axe} })()`);
-  return page.evaluate((within) =>
-    globalThis.axe.run(within, { resultTypes: ['violations'] }).then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map((it) => `${id}: ${it.target.join(' ')}: ${it.failureSummary}`))), within);
-}
 
 /** Opens a lesson by keyboard: the list, arrows, Enter. */
 async function openByKeys(page, id) {
@@ -193,17 +184,17 @@ for (const colorScheme of ['light', 'dark']) {
     labTest(`axe finds nothing in a lesson, ${colorScheme} at ${width} px`, { colorScheme, viewport: { width, height }, path: `${workspace}&s=self-healing&step=1` }, async ({ page, lab }) => {
       await rail(page).waitFor();
       await card(page).waitFor({ state: 'hidden' });
-      const found = await violations(page);
+      const found = await lab.violations();
       await rail(page).getByRole('button', { name: 'One more' }).click();
       await rail(page).getByRole('button', { name: 'Delete a pod' }).click();
       await rail(page).getByRole('button', { name: 'Show me' }).click();
       await rail(page).getByRole('button', { name: 'Skip to goal' }).click();
       await rail(page).locator('.lesson-came').waitFor();
-      found.push(...(await violations(page, '#learn')));
+      found.push(...(await lab.violations('#learn')));
       assert.ok((await lab.sidewaysOverflow()) <= 0, 'the lesson is wider than the window');
       await lab.button('Lessons').click();
       await list(page).getByRole('listitem').first().waitFor();
-      found.push(...(await violations(page)));
+      found.push(...(await lab.violations()));
       assert.deepEqual(found, []);
       await page.keyboard.press('Escape');
       const tab = page.getByRole('navigation', { name: 'Parts' }).getByRole('button', { name: 'Map' });

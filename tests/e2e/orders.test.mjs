@@ -1,13 +1,10 @@
 // Orders beside a wish: the script that starts three more, and the Deployment that asks for three.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after } from 'node:test';
 import { closeBrowserAfter, labTest, workspace } from './harness.mjs';
 
 closeBrowserAfter(after);
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const path = `${workspace}&s=empty`;
 
 const pane = (lab) => lab.region('Orders');
@@ -22,21 +19,12 @@ async function open(page, lab) {
   await pane(lab).waitFor();
 }
 
-/** Lets so much virtual time pass. */
-async function pass(lab, ms) {
-  const until = (await lab.clock()) + ms;
-  await lab.speed('60×');
-  await lab.play();
-  for (let i = 0; i < 2_000 && (await lab.clock()) < until; i += 1) await lab.page.evaluate(() => new Promise(requestAnimationFrame));
-  await lab.pause();
-}
-
 labTest('crashed half-way and run again makes five where three were meant; the declaration beside it does not', { path }, async ({ page, lab }) => {
   await open(page, lab);
   await pane(lab).getByRole('group', { name: 'Crash' }).getByRole('button', { name: 'after 2' }).click();
   await script(lab).getByRole('button', { name: 'Run the script' }).click();
   await wish(lab).getByRole('button', { name: 'Apply the wish' }).click();
-  await pass(lab, 20_000);
+  await lab.pass(20_000);
   assert.deepEqual([await there(script(lab)), await there(wish(lab))], ['2 there, meant 3', '3 there, meant 3']);
   const lines = script(lab).getByRole('list', { name: 'The script, as its newest run left it' }).getByRole('listitem');
   assert.deepEqual((await lines.allInnerTexts()).map((it) => it.split('\n').pop()), ['done', 'done', 'crashed before it']);
@@ -44,14 +32,14 @@ labTest('crashed half-way and run again makes five where three were meant; the d
   await pane(lab).getByRole('group', { name: 'Crash' }).getByRole('button', { name: 'never' }).click();
   await script(lab).getByRole('button', { name: 'Run it again' }).click();
   await wish(lab).getByRole('button', { name: 'Apply it again' }).click();
-  await pass(lab, 20_000);
+  await lab.pass(20_000);
   assert.deepEqual([await there(script(lab)), await there(wish(lab))], ['5 there, meant 3', '3 there, meant 3']);
   const runs = script(lab).getByRole('list', { name: 'Runs, newest first' }).getByRole('listitem');
   assert.deepEqual((await runs.allInnerTexts()).map((it) => it.replace(/^\S+\s+/, '')), ['Ana: started 3 of 3, done', 'Ana: started 2 of 3, crashed']);
   // Two people do not know of each other.
   await pane(lab).getByRole('group', { name: 'Run by' }).getByRole('button', { name: 'Bo' }).click();
   await script(lab).getByRole('button', { name: 'Run it again' }).click();
-  await pass(lab, 20_000);
+  await lab.pass(20_000);
   assert.deepEqual([await there(script(lab)), await there(wish(lab))], ['8 there, meant 3', '3 there, meant 3']);
   await page.keyboard.press('u');
   await lab.message(/to before you did: ran the script start-3 as Bo/).waitFor();
@@ -63,16 +51,8 @@ for (const width of [1440, 768, 320]) {
     await open(page, lab);
     await script(lab).getByRole('button', { name: 'Run the script' }).click();
     await wish(lab).getByRole('button', { name: 'Apply the wish' }).click();
-    await pass(lab, 20_000);
-    await page.evaluate(`typeof axe === 'object' || (() => { ${axe} })()`);
-    for (const colorScheme of ['light', 'dark']) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-      const found = await page.evaluate(() =>
-        globalThis.axe.run('.dock', { resultTypes: ['violations'] }).then(({ violations }) =>
-          violations.flatMap(({ id, nodes }) => nodes.map((it) => `${id}: ${it.target.join(' ')}: ${it.failureSummary}`))));
-      assert.deepEqual(found, [], `${colorScheme} at ${width}`);
-    }
+    await lab.pass(20_000);
+    await lab.passesAxe('.dock', `${width} px`);
     assert.ok((await lab.sidewaysOverflow()) <= 0);
   });
 }

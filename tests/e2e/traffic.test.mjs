@@ -10,17 +10,6 @@ const figure = (lab, name) => load(lab).locator('.figures > div').filter({ hasTe
 const marks = (page) => page.locator('.flow .mark-ok');
 
 /** Lets so much virtual time pass. */
-async function pass(page, lab, ms) {
-  const until = (await lab.clock()) + ms;
-  await lab.speed('60×');
-  await lab.play();
-  await page.waitForFunction((until) => {
-    const [minutes, seconds] = document.querySelector('[role=timer]').innerText.split(':');
-    return minutes * 60_000 + seconds * 1_000 >= until;
-  }, until);
-  await lab.pause();
-}
-
 /** The sample with requests: its text, applied, with 60 requests a second. */
 async function begin(page, lab, change = (text) => text) {
   await page.getByLabel('Load a sample').selectOption({ label: 'Web with traffic' });
@@ -28,12 +17,12 @@ async function begin(page, lab, change = (text) => text) {
   await lab.apply(text);
   await lab.converge();
   // Without a probe a pod is ready before it answers.
-  await pass(page, lab, 5_000);
+  await lab.pass(5_000);
   await page.getByLabel('Inspect another object').selectOption({ label: 'Service web' });
   await load(lab).getByLabel('requests / s').fill('60');
   await load(lab).getByRole('button', { name: 'Set load' }).click();
   await lab.message('load on service/web set').waitFor();
-  await pass(page, lab, 5_000);
+  await lab.pass(5_000);
   return text;
 }
 
@@ -46,7 +35,7 @@ for (const [what, change] of [['without a readiness probe loses requests', (text
     assert.equal(await figure(lab, 'answered in all'), '100 %');
     await load(lab).getByText('Nothing has been lost.').waitFor();
     await lab.apply(text.replace('shop/web:1.0', 'shop/web:1.1'));
-    await pass(page, lab, 60_000);
+    await lab.pass(60_000);
     assert.equal(await figure(lab, 'answered now'), '100 %', 'all is well again');
     const sent = Number(await figure(lab, 'sent in all'));
     assert.ok(sent > 60 * 60, `${sent} sent`);

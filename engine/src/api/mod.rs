@@ -45,5 +45,8 @@ pub use text::*;
 pub use time::*;
 pub use workload::*;
 
+/// The version whose behavior is simulated.
+pub const VERSION: &str = "v1.36.2";
+
 /// Fields of an object that the simulation does not read, kept as they were written.
 pub type Extra = crate::sim::Dict<serde_json::Value>;

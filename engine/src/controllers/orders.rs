@@ -16,7 +16,7 @@ use crate::sim::{Millis, Time};
 pub const MANAGER: &str = "script";
 /// The most pods that one script asks for.
 pub const MOST: u32 = 100;
-pub const IMAGE: &str = "nginx:1.27.3";
+const IMAGE: &str = "nginx:1.27.3";
 /// The label `app` of the pods that scripts start.
 pub const APP: &str = "ordered";
 

@@ -281,13 +281,10 @@ impl Chrome<'_> {
     fn process_name(&self, pid: u64) -> String {
         let program = pid.checked_sub(FIRST_PROGRAM).and_then(|at| self.simulation.processes().get(at as usize));
         match program.map(|it| &it.kind) {
-            Some(ProcessKind::ControllerManager) => "kube-controller-manager".into(),
-            Some(ProcessKind::GitOps(preset)) => preset.program().into(),
             Some(ProcessKind::Runner { .. }) => "terraform".into(),
-            Some(ProcessKind::Scheduler) => "kube-scheduler".into(),
             Some(ProcessKind::Script(by)) => ["script of ", by].concat(),
-            Some(ProcessKind::Thermostat) => "thermostat".into(),
             Some(ProcessKind::Kubelet(node)) => ["kubelet ", node].concat(),
+            Some(other) => other.program().unwrap_or_default().into(),
             None if pid == YOU => "You".into(),
             None => "API server".into(),
         }

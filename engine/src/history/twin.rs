@@ -6,7 +6,7 @@ use super::checkpoints::Checkpoints;
 use super::{CHUNK, History};
 use crate::api::{Kind, Object};
 use crate::sim::Time;
-use crate::world::{Command, Instant, JournalEntry, Scenario, Simulation, Switch, Target};
+use crate::world::{CONTROLLER_MANAGER, Command, Instant, JournalEntry, Scenario, Simulation, Switch, Target};
 
 /// A simulation that follows a history's cursor. It has no history of its own: what it is follows from the other one's
 /// commands, so that undo, branches and links are about both.
@@ -20,7 +20,7 @@ pub struct Twin {
 impl Twin {
     /// The world whose ReplicaSet controller counts events instead of looking at what is there.
     pub fn edge_triggered(scenario: Scenario) -> Self {
-        let process = "kube-controller-manager".into();
+        let process = CONTROLLER_MANAGER.into();
         Self::new(scenario, Command::SetSwitch { process, switch: Switch::EdgeTriggered, on: true })
     }
 

@@ -2,6 +2,7 @@
 
 use super::tab::Table;
 use super::{Context, Done, Failure};
+use crate::api::VERSION;
 use crate::manifest::to_yaml;
 
 /// Name, short names, API version, namespaced, kind, of all that Kubernetes 1.36 serves.
@@ -161,7 +162,6 @@ pub fn api_versions(context: &mut Context<'_>) -> Result<Done, Failure> {
     context.done()
 }
 
-const VERSION: &str = "v1.36.2";
 const KUSTOMIZE: &str = "v5.8.1";
 
 /// What `version -o json` says, in Go's order of fields.

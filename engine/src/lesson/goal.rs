@@ -352,11 +352,9 @@ fn traffic(simulation: &Simulation, key: &ObjectKey, of: &str) -> Found {
 /// Whether a process runs: one of the control plane, or `kubelet/node-1`.
 fn is_up(simulation: &Simulation, name: &str) -> Option<bool> {
     let is_meant = |kind: &ProcessKind| match kind {
-        ProcessKind::ControllerManager => name == "kube-controller-manager",
-        ProcessKind::Scheduler => name == "kube-scheduler",
-        ProcessKind::Thermostat => name == "thermostat",
         ProcessKind::Kubelet(node) => name.strip_prefix("kubelet/") == Some(node),
-        _ => false,
+        ProcessKind::GitOps(_) => false,
+        other => other.program() == Some(name),
     };
     simulation.processes().iter().find(|it| is_meant(&it.kind)).map(|it| it.is_up)
 }

@@ -25,7 +25,7 @@ use crate::sim::{Millis, Time};
 use crate::world::{Instant, JournalEntry, Scenario};
 
 pub use fill::fill;
-pub use goal::{Bounds, Found, Goal, Measure, Pods};
+pub use goal::{Bounds, Found, Goal, Measure, Pods, read_key};
 pub use listed::{Listed, address, read_index};
 pub use matching::{About, Match};
 pub use play::{Played, open, play};

@@ -123,6 +123,12 @@ impl<'a> At<'a> {
     }
 }
 
+/// The name and the value of a mapping's only field.
+fn tagged(value: &Value) -> (String, Option<Value>) {
+    let found = value.as_object().and_then(|map| map.iter().next());
+    found.map_or_else(Default::default, |(name, value)| (name.clone(), Some(value.clone())))
+}
+
 impl Reader<'_> {
     fn lesson(&mut self, value: &Value) -> Lesson {
         let file = At { map: value.as_object(), path: "" };
@@ -299,7 +305,7 @@ impl Reader<'_> {
             }
             _ => self.checker.tell(at.path, &["a prediction asks for a number, or for one of at least two choices"]),
         }
-        let measure = at.get("measure").map(|value| self.tagged(&at.path("measure"), value));
+        let measure = at.get("measure").map(tagged);
         let measure = measure.and_then(|(name, inner)| {
             let path = join(&at.path("measure"), &name);
             self.measure(&name, At { map: inner.as_ref().and_then(Value::as_object), path: &path })
@@ -348,14 +354,8 @@ impl Reader<'_> {
         key
     }
 
-    /// The name and the value of a mapping's only field.
-    fn tagged(&mut self, _: &str, value: &Value) -> (String, Option<Value>) {
-        let found = value.as_object().and_then(|map| map.iter().next());
-        found.map_or_else(Default::default, |(name, value)| (name.clone(), Some(value.clone())))
-    }
-
     fn goal(&mut self, path: &str, value: &Value) -> Goal {
-        let (name, inner) = self.tagged(path, value);
+        let (name, inner) = tagged(value);
         let path = join(path, &name);
         let inner = inner.unwrap_or(Value::Null);
         let at = At { map: inner.as_object(), path: &path };

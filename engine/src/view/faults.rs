@@ -41,7 +41,7 @@ pub enum Fault {
 /// The name of the quota that the switch makes.
 pub const QUOTA: &str = "no-more-pods";
 /// What the faults of the API server are about.
-const SERVER: &str = "API server";
+pub const SERVER: &str = "API server";
 /// By how much a slow API server is slower, in ms.
 const SLOWER_MS: u64 = 2_000;
 

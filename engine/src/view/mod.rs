@@ -54,7 +54,7 @@ pub use crowd::{Crowd, Dot, Flock, crowd, pod_row};
 pub use cures::cures;
 pub use diff::{changes, dry_run, rebase};
 pub use effects::led_to;
-pub use faults::{Broken, Fault, FaultRow, FaultsView, QUOTA, fault_command, faults, mendings};
+pub use faults::{Broken, Fault, FaultRow, FaultsView, QUOTA, SERVER, fault_command, faults, mendings};
 pub use frame::{announce, frame, frame_as, summary};
 pub use gitops::{AppObject, AppView, CommitRow, GitFile, GitRow, GitView, LastSync, app, commits, git, product};
 pub use gone::gone;

@@ -263,14 +263,12 @@ impl Simulation {
 
     /// The controller manager or the scheduler by its program's name.
     pub(super) fn central(&self, program: &str) -> Result<usize, Outcome> {
-        let kind = match program {
-            "kube-controller-manager" => ProcessKind::ControllerManager,
-            "kube-scheduler" => ProcessKind::Scheduler,
-            "thermostat" => ProcessKind::Thermostat,
-            other if self.git.data.settings.as_ref().is_some_and(|it| it.preset.program() == other) => {
-                return self.git.process.ok_or_else(Outcome::default);
-            }
-            _ => return Err(invalid(format!("no process \"{program}\": kube-controller-manager or kube-scheduler"))),
+        if self.git.data.settings.as_ref().is_some_and(|it| it.preset.program() == program) {
+            return self.git.process.ok_or_else(Outcome::default);
+        }
+        let mut known = [ProcessKind::ControllerManager, ProcessKind::Scheduler, ProcessKind::Thermostat].into_iter();
+        let Some(kind) = known.find(|it| it.program() == Some(program)) else {
+            return Err(invalid(format!("no process \"{program}\": kube-controller-manager or kube-scheduler")));
         };
         let found = self.processes.iter().position(|process| process.kind == kind);
         found.ok_or_else(|| invalid(format!("{program} was never started")))

@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::faults::{done, invalid};
 use super::process::ProcessKind;
-use super::simulation::refused;
 use super::{Outcome, Simulation};
-use crate::apiserver::{ApiError, Reason};
 use crate::client::{LoopIndex, Note};
 use crate::controllers::gitops::{NAME, application};
 use crate::gitops::{Commit, Draft, Edit, Gitops, Settings, WEBHOOK_TAKES, Wish, short};
@@ -56,14 +55,6 @@ impl GitDeed {
     }
 }
 
-fn bad(message: &str) -> Outcome {
-    refused(&ApiError::new(Reason::BadRequest, message.to_owned()))
-}
-
-fn done(line: String) -> Outcome {
-    Outcome { lines: vec![line], problems: Vec::new() }
-}
-
 impl Simulation {
     /// The repository, the agent's settings and what it last found.
     pub fn gitops(&self) -> &Gitops {
@@ -89,7 +80,7 @@ impl Simulation {
                 self.committed(made, seq)
             }
             GitDeed::Set { settings } => self.set_agent(settings, seq),
-            GitDeed::Refresh if self.git.data.settings.is_none() => bad("there is no agent"),
+            GitDeed::Refresh if self.git.data.settings.is_none() => invalid("there is no agent".into()),
             GitDeed::Refresh => {
                 self.git.data.status.poll_at = at;
                 self.wake_agent(Millis(0), seq);
@@ -99,16 +90,18 @@ impl Simulation {
                 let head = self.git.data.repository.head().map(|it| it.id.clone());
                 match head {
                     Some(head) => self.wish(head, prune, seq),
-                    None => bad("the repository has no commits"),
+                    None => invalid("the repository has no commits".into()),
                 }
             }
             GitDeed::Rollback { commit } => {
                 let Some(found) = self.git.data.repository.find(&commit).map(|it| it.id.clone()) else {
-                    return bad(&["fatal: bad revision '", &commit, "'"].concat());
+                    return invalid(["fatal: bad revision '", &commit, "'"].concat());
                 };
                 match &self.git.data.settings {
                     // `server/application/application.go`
-                    Some(it) if it.automated => bad("rollback cannot be initiated when auto-sync is enabled"),
+                    Some(it) if it.automated => {
+                        invalid("rollback cannot be initiated when auto-sync is enabled".into())
+                    }
                     _ => self.wish(found, false, seq),
                 }
             }
@@ -123,7 +116,7 @@ impl Simulation {
                 }
                 done(["[main ", commit.short(), "] ", commit.title()].concat())
             }
-            Err(why) => bad(&why),
+            Err(why) => invalid(why),
         }
     }
 
@@ -136,7 +129,7 @@ impl Simulation {
 
     fn wish(&mut self, revision: crate::api::Name, prune: bool, seq: Seq) -> Outcome {
         if self.git.data.settings.is_none() {
-            return bad("there is no agent");
+            return invalid("there is no agent".into());
         }
         let number = self.git.data.wish.as_ref().map_or(0, |it| it.number) + 1;
         let line = ["sync to ", short(&revision), " requested"].concat();
@@ -148,7 +141,7 @@ impl Simulation {
     fn set_agent(&mut self, settings: Settings, seq: Seq) -> Outcome {
         let preset = settings.preset;
         if let Some(old) = self.git.data.settings.as_ref().filter(|it| it.preset != preset) {
-            return bad(&["the agent is ", old.preset.word(), ": one world has one"].concat());
+            return invalid(["the agent is ", old.preset.word(), ": one world has one"].concat());
         }
         let is_new = self.git.data.settings.replace(settings).is_none();
         if is_new {

@@ -4,11 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::faults::invalid;
 use super::iac_schedule::Schedule;
-use super::simulation::{Happening, refused};
+use super::simulation::Happening;
 use super::{Command, Outcome, Simulation};
 use crate::api::Timestamp;
-use crate::apiserver::{ApiError, Reason};
 use crate::client::{Note, What};
 use crate::iac::{
     Action, Attributes, Autoscaler, Change, Cloud, Known, Lock, Plan, State, Type, locked, plan, question, read_config,
@@ -124,7 +124,7 @@ impl Iac {
     }
 
     /// A command as it was typed, with what it answered.
-    pub(super) fn show(&mut self, typed: String, outcome: &Outcome) {
+    fn show(&mut self, typed: String, outcome: &Outcome) {
         let why = outcome.refusal().map(|why| ["\n", why].concat());
         let refused: Vec<String> = why.iter().flat_map(|why| why.split('\n')).map(str::to_owned).collect();
         self.print(&[typed]);
@@ -172,11 +172,7 @@ impl IacDeed {
     }
 }
 
-pub(super) fn bad(message: String) -> Outcome {
-    refused(&ApiError::new(Reason::BadRequest, message))
-}
-
-pub(super) fn done(lines: Vec<String>) -> Outcome {
+fn done(lines: Vec<String>) -> Outcome {
     Outcome { lines, problems: Vec::new() }
 }
 
@@ -215,7 +211,7 @@ impl Simulation {
                     self.iac.config = text;
                     done(vec!["main.yaml written".into()])
                 }
-                Err(why) => bad(why),
+                Err(why) => invalid(why),
             },
             IacDeed::Plan { refresh_only } => self.plan_only(refresh_only),
             IacDeed::Apply { refresh_only, approved, who } => self.begin_apply(refresh_only, approved, &who, seq),
@@ -226,7 +222,7 @@ impl Simulation {
             IacDeed::CloudSet { id, attributes } => self.cloud_set(&id, &attributes),
             IacDeed::CloudDelete { id } => match self.iac.cloud.delete(&id) {
                 Ok(()) => done(vec![[&id, " deleted"].concat()]),
-                Err(why) => bad(why),
+                Err(why) => invalid(why),
             },
             IacDeed::CloudAutoscale { id, min, max, want } => self.autoscale_in_cloud(id, [min, max, want], seq),
             IacDeed::Schedule { every_ms, applies } => self.set_schedule(Some(Schedule { every_ms, applies }), seq),
@@ -236,7 +232,7 @@ impl Simulation {
                     self.iac.cloud.quotas.insert(it.name.into(), most);
                     done(vec!["quota set".into()])
                 }
-                None => bad(["there is no type \"", &kind, "\""].concat()),
+                None => invalid(["there is no type \"", &kind, "\""].concat()),
             },
         };
         if let Some(line) = typed {
@@ -245,17 +241,17 @@ impl Simulation {
         outcome
     }
 
-    pub(super) fn plan_only(&mut self, refresh_only: bool) -> Outcome {
+    fn plan_only(&mut self, refresh_only: bool) -> Outcome {
         match self.iac.planned(refresh_only) {
             Ok(plan) => done(render(&plan)),
-            Err(why) => bad(why),
+            Err(why) => invalid(why),
         }
     }
 
-    pub(super) fn begin_apply(&mut self, refresh_only: bool, approved: bool, who: &str, seq: Seq) -> Outcome {
+    fn begin_apply(&mut self, refresh_only: bool, approved: bool, who: &str, seq: Seq) -> Outcome {
         let plan = match self.iac.planned(refresh_only) {
             Ok(plan) => plan,
-            Err(why) => return bad(why),
+            Err(why) => return invalid(why),
         };
         let mut lines = render(&plan);
         if plan.is_empty() {
@@ -279,7 +275,7 @@ impl Simulation {
 
     fn answer_plan(&mut self, yes: bool, seq: Seq) -> Outcome {
         let Some(run) = self.iac.run.as_mut().filter(|it| it.next.is_none()) else {
-            return bad("nothing waits for an answer".into());
+            return invalid("nothing waits for an answer".into());
         };
         if !yes {
             (self.iac.run, self.iac.lock) = (None, None);
@@ -372,14 +368,16 @@ impl Simulation {
 
     fn import(&mut self, address: &str, id: &str) -> Outcome {
         if let Some(lock) = &self.iac.lock {
-            return bad(locked(lock));
+            return invalid(locked(lock));
         }
         let wanted = read_config(&self.iac.config).unwrap_or_default();
         let Some(found) = wanted.iter().find(|it| it.address.to_string() == address) else {
-            return bad(["Error: resource address \"", address, "\" does not exist in the configuration."].concat());
+            return invalid(
+                ["Error: resource address \"", address, "\" does not exist in the configuration."].concat(),
+            );
         };
         if self.iac.state.get(&found.address).is_some() {
-            return bad([
+            return invalid([
                 "Error: Resource already managed by Terraform\n\nTerraform is already managing a remote object for ",
                 address,
                 ". To import to this address you must first remove the existing object from the state.",
@@ -387,7 +385,7 @@ impl Simulation {
             .concat());
         }
         let Some(object) = self.iac.cloud.get(id).filter(|it| it.kind == found.address.kind) else {
-            return bad(["Error: Cannot import non-existent remote object\n\nWhile attempting to import an existing object to \"", address, "\", the provider detected that no object exists with the given id."].concat());
+            return invalid(["Error: Cannot import non-existent remote object\n\nWhile attempting to import an existing object to \"", address, "\", the provider detected that no object exists with the given id."].concat());
         };
         let known = Known { address: found.address.clone(), id: id.into(), attributes: object.attributes.clone() };
         let lines = vec![
@@ -410,32 +408,32 @@ impl Simulation {
                 self.iac.lock = None;
                 done(vec!["Terraform state has been successfully unlocked!".into()])
             }
-            _ => bad(["Failed to unlock state: lock id \"", id, "\" does not match existing lock"].concat()),
+            _ => invalid(["Failed to unlock state: lock id \"", id, "\" does not match existing lock"].concat()),
         }
     }
 
     fn cloud_create(&mut self, kind: &str, pairs: &[(String, String)]) -> Outcome {
-        let Some(kind) = Type::find(kind) else { return bad(["there is no type \"", kind, "\""].concat()) };
+        let Some(kind) = Type::find(kind) else { return invalid(["there is no type \"", kind, "\""].concat()) };
         let made = read_pairs(kind, Attributes::new(), pairs).and_then(|it| self.iac.cloud.create(kind, it));
         match made {
             Ok(id) => done(vec![[&id, " created"].concat()]),
-            Err(why) => bad(why),
+            Err(why) => invalid(why),
         }
     }
 
     fn cloud_set(&mut self, id: &str, pairs: &[(String, String)]) -> Outcome {
         let found = self.iac.cloud.get(id).and_then(|it| Some((Type::find(it.kind)?, it.attributes.clone())));
-        let Some((kind, old)) = found else { return bad(["there is no object \"", id, "\""].concat()) };
+        let Some((kind, old)) = found else { return invalid(["there is no object \"", id, "\""].concat()) };
         match read_pairs(kind, old, pairs).and_then(|it| self.iac.cloud.update(id, it)) {
             Ok(()) => done(vec![[id, " changed"].concat()]),
-            Err(why) => bad(why),
+            Err(why) => invalid(why),
         }
     }
 
     fn autoscale_in_cloud(&mut self, id: String, [min, max, want]: [i64; 3], cause: Seq) -> Outcome {
         let scales = |it: &crate::iac::CloudObject| it.attributes.contains_key("desired_count");
         if !self.iac.cloud.get(&id).is_some_and(scales) || min > max {
-            return bad(["\"", &id, "\" cannot be scaled between these"].concat());
+            return invalid(["\"", &id, "\" cannot be scaled between these"].concat());
         }
         let line = ["autoscaler of ", &id, " set"].concat();
         self.iac.cloud.autoscalers.retain(|it| it.id != id);

@@ -1,8 +1,9 @@
 //! A clock that runs the tool, where somebody has set one.
 
-use super::iac_deed::{Iac, bad, done};
+use super::faults::{done, invalid};
+use super::iac_deed::Iac;
 use super::process::ProcessKind;
-use super::{Command, IacDeed, Outcome, Simulation};
+use super::{IacDeed, Outcome, Simulation};
 use crate::client::{Infrastructure, LoopIndex};
 use crate::iac::Plan;
 use crate::sim::{Millis, Seq};
@@ -31,13 +32,13 @@ impl Simulation {
 
     pub(super) fn set_schedule(&mut self, schedule: Option<Schedule>, seq: Seq) -> Outcome {
         if schedule.is_some_and(|it| it.every_ms < SHORTEST) {
-            return bad("a scheduled run takes at least 10 s from one to the next".into());
+            return invalid("a scheduled run takes at least 10 s from one to the next".into());
         }
         let old = std::mem::replace(&mut self.iac.schedule, schedule);
         if let Some(process) = self.iac.runner.filter(|_| old != schedule && old.is_some()) {
             self.crash(process);
         }
-        let Some(it) = schedule else { return done(vec!["no scheduled runs any more".into()]) };
+        let Some(it) = schedule else { return done("no scheduled runs any more".into()) };
         let kind = ProcessKind::Runner { every_ms: it.every_ms, applies: it.applies };
         match self.iac.runner {
             None => {
@@ -53,7 +54,7 @@ impl Simulation {
             }
         }
         let what = if it.applies { "terraform apply" } else { "terraform plan" };
-        done(vec![[what, " runs every ", &(it.every_ms / 1_000).to_string(), " s"].concat()])
+        done([what, " runs every ", &(it.every_ms / 1_000).to_string(), " s"].concat())
     }
 
     /// What the loop of scheduled runs asks for. Its words stand in the terminal like those of people.
@@ -62,11 +63,7 @@ impl Simulation {
             true => IacDeed::Apply { refresh_only: false, approved: true, who: "schedule".into() },
             false => IacDeed::Plan { refresh_only: false },
         };
-        let typed = ["$ ", &Command::Iac { deed: deed.clone() }.to_string()].concat();
-        let outcome = match applies {
-            true => self.begin_apply(false, true, "schedule", cause),
-            false => self.plan_only(false),
-        };
-        self.iac.show(typed, &outcome);
+        // What it was refused stands in the terminal.
+        let _ = self.do_iac(deed, cause);
     }
 }

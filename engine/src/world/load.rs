@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
+use super::faults::invalid;
 use super::simulation::{Happening, refused};
 use super::{Outcome, Simulation, Target};
 use crate::api::{Kind, Labels, Name, Object, ObjectKey, Pod};
-use crate::apiserver::{ApiError, Change, ChangeKind, Objects, Reason};
+use crate::apiserver::{ApiError, Change, ChangeKind, Objects};
 use crate::client::{ContainerRecord, ContainerUsage, Metrics, PodUsage};
 use crate::environment::{Backend, Flow, Load, Machine, PROXY_SYNC, Pipeline, Traffic, World};
 use crate::sim::{Digest, Map, Millis, OnWrite, Seq, Time};
@@ -13,10 +14,6 @@ use crate::sim::{Digest, Map, Millis, OnWrite, Seq, Time};
 /// The label by which a slice names its Service.
 const SERVICE_LABEL: &str = "kubernetes.io/service-name";
 const MIB: u64 = 1024 * 1024;
-
-fn invalid(message: String) -> Outcome {
-    refused(&ApiError::new(Reason::BadRequest, message))
-}
 
 impl Simulation {
     /// The loads that there are.

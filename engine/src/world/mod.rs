@@ -38,6 +38,7 @@ mod usage;
 mod wanted;
 mod watching;
 
+pub use crate::controllers::CONTROLLER_MANAGER;
 pub use ails::Ailing;
 pub use ask::Ask;
 pub use command::*;

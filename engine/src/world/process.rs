@@ -4,7 +4,6 @@ use super::Ailing;
 use crate::api::{Kind, Name, Object, ObjectKey};
 use crate::apiserver::{Change, ChangeKind, Indexes, Objects};
 use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TokenBucket, TurnPhase, WorkQueue};
-use crate::controllers::Scripts;
 use crate::controllers::daemonset::DaemonSetController;
 use crate::controllers::deployment::DeploymentController;
 use crate::controllers::disruption::DisruptionController;
@@ -25,6 +24,7 @@ use crate::controllers::scheduler::Scheduler;
 use crate::controllers::statefulset::StatefulSetController;
 use crate::controllers::taint_eviction::TaintEviction;
 use crate::controllers::thermostat::{NAME as THERMOSTAT, Thermostat, room_key};
+use crate::controllers::{CONTROLLER_MANAGER, Scripts};
 use crate::gitops::Preset;
 use crate::sim::{Map, Millis, Seq, Time};
 
@@ -76,7 +76,7 @@ impl ProcessKind {
     /// What it is called in commands, where a person can do something to it.
     pub fn program(&self) -> Option<&'static str> {
         match self {
-            ProcessKind::ControllerManager => Some("kube-controller-manager"),
+            ProcessKind::ControllerManager => Some(CONTROLLER_MANAGER),
             ProcessKind::Scheduler => Some("kube-scheduler"),
             ProcessKind::Thermostat => Some("thermostat"),
             ProcessKind::GitOps(preset) => Some(preset.program()),

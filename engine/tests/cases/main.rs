@@ -22,7 +22,7 @@ use loopscope_engine::api::{Condition, Kind, Object, Pod, condition};
 use loopscope_engine::client::What;
 use loopscope_engine::sim::{Seq, Time};
 use loopscope_engine::world::{Command, Scenario, Simulation};
-use play::{apply, n_ready, pods, run_for, target, until, workload, world};
+use play::{apply, command, n_ready, pods, run_for, target, until, workload, world};
 
 /// The Deployment `web` of `app:v1`, asked every second whether it is ready.
 fn web(replicas: usize) -> String {
@@ -36,13 +36,6 @@ fn start(scenario: Scenario, replicas: usize) -> Simulation {
     until(&mut simulation, 10_000, |it| n_ready(it) == replicas);
     run_for(&mut simulation, 2_000);
     simulation
-}
-
-#[track_caller]
-fn command(simulation: &mut Simulation, text: &str) -> Vec<String> {
-    let outcome = simulation.dispatch(text.parse().expect("a command"));
-    assert!(outcome.is_ok(), "{text}: {outcome:?}");
-    outcome.lines
 }
 
 /// What a command was refused with.

@@ -55,6 +55,14 @@ pub fn apply(simulation: &mut Simulation, manifest: &str) {
     assert!(outcome.is_ok(), "{outcome:?}");
 }
 
+/// Gives a command in its text form, and returns what it answered.
+#[track_caller]
+pub fn command(simulation: &mut Simulation, text: &str) -> Vec<String> {
+    let outcome = simulation.dispatch(text.parse().expect("a command"));
+    assert!(outcome.is_ok(), "{text}: {outcome:?}");
+    outcome.lines
+}
+
 pub fn target(kind: Kind, name: &str) -> Target {
     let namespace = if kind.is_namespaced() { "default" } else { "" };
     Target { kind, namespace: namespace.into(), name: name.into() }

@@ -3,7 +3,7 @@
 mod words;
 
 use leptos::prelude::event_target_value;
-use loopscope_engine::view::{Fault, FaultRow, FaultsView, QUOTA};
+use loopscope_engine::view::{Fault, FaultRow, FaultsView, QUOTA, SERVER};
 use web_sys::Event;
 
 use super::rove::rove_rows;
@@ -69,7 +69,7 @@ impl About {
 fn target(session: Session, about: About) -> Derived<String> {
     memo(move || {
         let fixed = match about {
-            About::Server => "API server",
+            About::Server => SERVER,
             About::Quota => QUOTA,
             _ => "",
         };
@@ -213,7 +213,7 @@ fn switch(fault: Fault, target: Derived<String>) -> View {
     let is_on = move || row.with(|row| row.as_ref().is_some_and(|it| it.is_on));
     let state = move || row.with(|row| row.as_ref().map_or_else(|| off(fault), state_words));
     let label = move || match fault {
-        Fault::Down | Fault::Slow | Fault::Refusing => ["API server: ", name].concat(),
+        Fault::Down | Fault::Slow | Fault::Refusing => [SERVER, ": ", name].concat(),
         Fault::Quota => name.to_owned(),
         _ => target.with(|it| [name, ": ", it].concat()),
     };

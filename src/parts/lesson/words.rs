@@ -1,7 +1,6 @@
 //! What a lesson says: text with words that light up a part of the page.
 
-use loopscope_engine::api::{Kind, ObjectKey};
-use loopscope_engine::lesson::{Part as Named, Piece, Prose};
+use loopscope_engine::lesson::{Part as Named, Piece, Prose, read_key};
 
 use crate::atoms::yes;
 use crate::platform::{self, LitPart};
@@ -83,7 +82,7 @@ fn show(session: Session, part: Named) {
         "object" => match node {
             Some(name) => (Part::Map, lit(".node", "h3", &name)),
             None => {
-                if let Some(key) = key_of(&part.which) {
+                if let Some(key) = read_key(&part.which) {
                     session.select(key);
                 }
                 (Part::Inspect, lit(".inspector", "", ""))
@@ -114,12 +113,4 @@ fn view_named(which: &str) -> (Part, LitPart) {
         _ => (Part::Console, ".pane-console"),
     };
     (place, LitPart { selector, words_in: "", words: String::new() })
-}
-
-/// `deployment/web`, or `shop/deployment/web` in another namespace.
-fn key_of(text: &str) -> Option<ObjectKey> {
-    let mut parts = text.rsplit('/');
-    let (name, kind, namespace) = (parts.next()?, parts.next()?, parts.next().unwrap_or("default"));
-    let kind = Kind::ALL.iter().copied().find(|it| it.name().eq_ignore_ascii_case(kind))?;
-    Some(ObjectKey::new(kind, namespace, name))
 }

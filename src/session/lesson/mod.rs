@@ -341,18 +341,12 @@ impl Session {
     }
 
     fn reached(self) {
-        let Some(learning) = self.learning() else { return };
-        let (is_done, has_due) = self
-            .with_core(|core| core.lesson.as_ref().map(|run| (run.is_done(), !run.due.is_empty())))
-            .flatten()
-            .unwrap_or_default();
-        if !has_due {
+        let has_due = self.with_core(|core| core.lesson.as_ref().is_some_and(|run| !run.due.is_empty()));
+        if has_due != Some(true) {
             self.pause();
         }
         self.say("The goal is met");
-        if is_done {
-            remember(&learning.script.with_value(|it| it.id.clone()));
-        }
+        self.remember_if_done();
     }
 
     /// Begins a step, or shows one that has begun.
@@ -533,12 +527,12 @@ impl Session {
         if !words.is_empty() {
             self.say(words);
         }
-        self.reached_by_skipping();
+        self.remember_if_done();
         self.stop_if_met();
         false
     }
 
-    fn reached_by_skipping(self) {
+    fn remember_if_done(self) {
         let is_done =
             self.with_core(|core| core.lesson.as_ref().filter(|run| run.is_done()).map(|run| run.script.id.clone()));
         if let Some(id) = is_done.flatten() {

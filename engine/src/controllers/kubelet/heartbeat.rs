@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{MANAGER, RECORDER, Stage, Turn};
 use crate::api::{
     Condition, Kind, Lease, LeaseSpec, MicroTime, Name, Node, NodeSpec, NodeStatus, Object, ObjectKey, ObjectMeta,
-    Quantity, Taint, Timestamp, condition, set_condition,
+    Quantity, Taint, Timestamp, VERSION, condition, set_condition,
 };
 use crate::apiserver::{Request, Verb};
 use crate::client::{Action, Context, Facts, Hardware, Next, Outcome, Step, Stepped};
@@ -169,7 +169,7 @@ fn node_info() -> Value {
         "containerRuntimeVersion": "simulated://1",
         "kernelVersion": "simulated",
         "kubeProxyVersion": "",
-        "kubeletVersion": "v1.36.2",
+        "kubeletVersion": VERSION,
         "machineID": "",
         "operatingSystem": "linux",
         "osImage": "simulated",
