@@ -16,6 +16,7 @@
     ':host>div{position:relative;box-sizing:border-box;min-block-size:inherit;overflow:hidden;border:1px solid GrayText;border-radius:6px;background:Canvas;color:CanvasText}',
     'iframe{position:absolute;inset:0;inline-size:100%;block-size:100%;border:0}',
     'section{position:absolute;inset:0;display:grid;place-content:center;justify-items:center;gap:12px;padding:16px;text-align:center}',
+    'section>:not(canvas){position:relative;background:Canvas}canvas{position:absolute;inset:0;inline-size:100%;block-size:100%;object-fit:contain;opacity:.4}',
     'p{margin:0;font-weight:600}button{font:inherit;font-weight:600;min-block-size:40px;padding:0 16px}',
     'i{display:inline-block;inline-size:20px;block-size:20px;margin:0 4px;box-sizing:border-box;border:2px dashed}i:first-child{border-radius:50%;border:6px solid}',
   ].join(''));
@@ -56,7 +57,7 @@
       if (!this.frame || old === now) return;
       if (which === 'theme') this.paint();
       else {
-        this.moment = '';
+        this.moment = this.still = '';
         this.start();
       }
     }
@@ -69,7 +70,7 @@
     poster(verb) {
       this.box.replaceChildren(
         make('section', {},
-          make('p', { ariaHidden: 'true' }, make('i'), make('i'), make('i')),
+          this.still || make('p', { ariaHidden: 'true' }, make('i'), make('i'), make('i')),
           make('p', { textContent: this.label }),
           make('button', { type: 'button', textContent: `${verb} simulation`, onclick: () => this.start(true) }),
           make('slot')));
@@ -99,10 +100,12 @@
       this.pings = setInterval(() => (tries-- ? this.send('ping') : clearInterval(this.pings)), 100);
     }
 
-    /** Gives its place to another. The moment that it shows is asked for first, so that it can go on from there. */
+    /** Gives its place to another. The moment that it shows is asked for first, so that it can go on from there, and how it looks. */
     rest() {
       live = live.filter((it) => it !== this);
+      this.due = 2;
       this.send('share');
+      this.send('picture');
       const frame = this.frame;
       this.leave = () => {
         if (this.frame !== frame) return;
@@ -152,10 +155,11 @@
       }
       if (type === 'resize' || type === 'ready') this.natural = Math.min(2000, Math.max(240, data.height | 0));
       this.grow();
-      if (type === 'share') {
-        this.moment = new URL(data.url).hash;
-        this.leave?.();
-      }
+      if (type === 'share') this.moment = new URL(data.url).hash;
+      const { bitmap } = data;
+      if (type === 'picture') this.still = bitmap && make('canvas', { width: bitmap.width, height: bitmap.height, ariaHidden: 'true' });
+      if (type === 'picture' && bitmap) this.still.getContext('bitmaprenderer').transferFromImageBitmap(bitmap);
+      if ((type === 'share' || type === 'picture') && !--this.due) this.leave?.();
       this.dispatchEvent(new CustomEvent('loopscope', { detail: data, bubbles: true }));
     }
 

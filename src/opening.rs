@@ -241,7 +241,7 @@ fn open_text(stage: State<Stage>, run: u32, id: String, text: &str) {
 }
 
 /// Where a lesson begins.
-fn beginning_moment(lesson: &Lesson) -> Moment {
+pub fn beginning_moment(lesson: &Lesson) -> Moment {
     let is_plain = lesson.opening.is_empty() && lesson.begins.0 == 0;
     let moment = lesson.moment();
     Moment { at: if is_plain { Instant::default() } else { moment.at }, ..moment }
@@ -252,23 +252,23 @@ pub fn is_scenario_file(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').starts_with(SCENARIO_FILE)
 }
 
-/// Where the world of a scenario file begins.
+/// What a scenario file holds.
 ///
 /// # Errors
 /// What cannot be read, in words.
-pub fn moment_of(text: &str) -> Result<Moment, String> {
+pub fn lesson_of(id: String, text: &str) -> Result<Taught, String> {
     let lesson =
         lesson::read(text).map_err(|mistakes| mistakes.first().map_or_else(String::new, Mistake::to_string))?;
-    Ok(beginning_moment(&lesson))
+    Ok(Taught { id, lesson: Rc::new(lesson), step: 0, is_first: false })
 }
 
-/// Where the world of a lesson begins.
+/// The lesson of this name that comes with the page.
 ///
 /// # Errors
 /// Why it did not come or cannot be read, in words.
-pub async fn moment_of_lesson(id: &str) -> Result<Moment, String> {
+pub async fn lesson_called(id: &str) -> Result<Taught, String> {
     let text = lesson_text(id).await.map_err(|missing| why_missing("The file", missing))?;
-    moment_of(&text)
+    lesson_of(id.to_owned(), &text)
 }
 
 /// Plays up to a moment and puts it in the place of what is open.

@@ -1,7 +1,10 @@
 //! `loopscope-run lesson.yaml`: plays a scenario file, prints what happened, and fails where a goal is not reached.
 
+mod oembed;
+
 use std::fmt::Write;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use loopscope_engine::lesson::{self, Lesson, Played, Standing, Step, number_text};
@@ -13,6 +16,7 @@ const USAGE: &str = "\
 usage: loopscope-run <file.yaml> [--solution] [--trace | --summary] [--seed N]
        loopscope-run --schema
        loopscope-run --index <folder>
+       loopscope-run --oembed <folder> <sprite.svg> <into>
 
   --solution   give the commands of each step's own solution
   --summary    say how each step ends (the usual)
@@ -20,6 +24,7 @@ usage: loopscope-run <file.yaml> [--solution] [--trace | --summary] [--seed N]
   --seed N     another seed than the file's
   --schema     print the JSON Schema of such files
   --index      print the index of a folder of such files
+  --oembed     write descriptions and pictures of the worlds of a folder, for embeds
 
 Ends with 0 where every goal was reached, with 1 where one was not, and with 2 where the file cannot be read or run.";
 
@@ -54,6 +59,11 @@ fn answer(args: &[String]) -> Result<(String, u8), String> {
         ["--help" | "-h" | "help"] => Ok((format!("{USAGE}\n"), 0)),
         ["--schema"] => Ok((pretty(&lesson::schema()), 0)),
         ["--index", folder] => Ok((pretty(&index(folder)?), 0)),
+        ["--oembed", folder, sprite, into] => {
+            let sprite = std::fs::read_to_string(sprite).map_err(|error| format!("{sprite}: {error}"))?;
+            oembed::write(oembed::World::all(&lessons_of(folder)?)?, &sprite, Path::new(into))?;
+            Ok((String::new(), 0))
+        }
         _ => {
             let asked = read_args(&words)?;
             let mut lesson = read(&asked.file)?;
@@ -93,8 +103,8 @@ fn read(file: &str) -> Result<Lesson, String> {
     })
 }
 
-/// The lessons of a folder, in the order that they give themselves.
-fn index(folder: &str) -> Result<serde_json::Value, String> {
+/// The lessons of a folder by their ids, in the order that they give themselves.
+fn lessons_of(folder: &str) -> Result<Vec<(String, Lesson)>, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{folder}: {error}"))?;
     let paths = entries.filter_map(Result::ok).map(|it| it.path());
     let mut all = Vec::new();
@@ -103,6 +113,11 @@ fn index(folder: &str) -> Result<serde_json::Value, String> {
         all.push((id, read(&path.to_string_lossy())?));
     }
     all.sort_by(|a, b| (a.1.course.order, &a.0).cmp(&(b.1.course.order, &b.0)));
+    Ok(all)
+}
+
+fn index(folder: &str) -> Result<serde_json::Value, String> {
+    let all = lessons_of(folder)?;
     let all: Vec<(&str, &Lesson)> = all.iter().map(|(id, lesson)| (id.as_str(), lesson)).collect();
     Ok(lesson::index(&all))
 }

@@ -29,7 +29,7 @@ fn offer() -> View {
     let session = session();
     let what = move || session.past.offer.get().unwrap_or_default();
     effect(move || {
-        if session.past.steps.with(|steps| !steps.is_empty()) {
+        if session.was_acted_in() {
             session.past.offer.put(None);
         }
     });
@@ -48,7 +48,7 @@ fn offer() -> View {
 fn before(sheets: Sheets) -> View {
     let session = session();
     effect(move || {
-        if session.past.steps.with(|steps| !steps.is_empty()) {
+        if session.was_acted_in() {
             session.past.before.put(None);
         }
     });

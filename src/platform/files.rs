@@ -59,21 +59,28 @@ pub fn download(name: &str, file: &Blob) -> bool {
     is_asked
 }
 
+/// A picture as a bitmap, which another page can show whatever its policy says of images.
+pub async fn bitmap(svg: &str) -> Option<JsValue> {
+    let canvas = draw(svg).await?;
+    let promise = window().create_image_bitmap_with_html_canvas_element(&canvas).ok()?;
+    JsFuture::from(promise).await.ok()
+}
+
 /// A picture as PNG.
 pub async fn png(svg: &str) -> Option<Blob> {
-    let file = text_file(svg, "image/svg+xml")?;
-    let url = Url::create_object_url_with_blob(&file).ok()?;
-    let drawn = draw(&url).await;
-    let _ = Url::revoke_object_url(&url);
-    let canvas = drawn?;
+    let canvas = draw(svg).await?;
     let promise = Promise::new(&mut |resolve: Function, _| drop(canvas.to_blob(&resolve)));
     JsFuture::from(promise).await.ok()?.dyn_into().ok()
 }
 
-async fn draw(url: &str) -> Option<HtmlCanvasElement> {
+async fn draw(svg: &str) -> Option<HtmlCanvasElement> {
+    let file = text_file(svg, "image/svg+xml")?;
+    let url = Url::create_object_url_with_blob(&file).ok()?;
     let image = HtmlImageElement::new().ok()?;
-    image.set_src(url);
-    JsFuture::from(image.decode()).await.ok()?;
+    image.set_src(&url);
+    let decoded = JsFuture::from(image.decode()).await;
+    let _ = Url::revoke_object_url(&url);
+    decoded.ok()?;
     let canvas: HtmlCanvasElement = document().create_element("canvas").ok()?.dyn_into().ok()?;
     let size = (f64::from(image.natural_width()) * SCALE, f64::from(image.natural_height()) * SCALE);
     canvas.set_width(size.0 as u32);

@@ -75,6 +75,14 @@ impl Host {
         }
     }
 
+    /// Posts an object, given as JSON, with something in it that JSON cannot hold; to a host that is known by name.
+    pub fn post_with(&self, json: &str, field: &str, it: &JsValue) {
+        let (Ok(message), Some(origin)) = (js_sys::JSON::parse(json), &self.origin) else { return };
+        if Reflect::set(&message, &field.into(), it).is_ok() {
+            let _ = self.window.post_message(&message, origin);
+        }
+    }
+
     /// Calls `then` for every message, for as long as the page lives.
     pub fn listen(&self, then: impl Fn(Heard) + 'static) {
         let host = self.clone();

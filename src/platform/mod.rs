@@ -23,7 +23,7 @@ pub use dom::{
 };
 pub use failure::{install_panic_card, stop};
 pub use fetch::{Missing, read_beside};
-pub use files::{address_of_page, deflate, download, forget_hash, hash, inflate, png, text_file};
+pub use files::{address_of_page, bitmap, deflate, download, forget_hash, hash, inflate, png, text_file};
 pub use host::{
     Heard, Host, bare_address, height, is_embedded, mark, on_sight, show_theme, tell_of_stop, unmark, web_address,
 };

@@ -145,7 +145,7 @@ impl Session {
     pub fn keep_over_reloads(self) {
         let text = platform::load_for_tab(TAB);
         let name = self.with_core(|core| identity(core.sim().scenario())).unwrap_or_default();
-        let n_given = self.with_core(|core| core.lesson.as_ref().map_or(0, |it| it.n_given)).unwrap_or(0);
+        let n_given = self.n_given();
         let found =
             text.as_deref().and_then(read).filter(|(scenario, _, steps)| *scenario == name && steps.len() > n_given);
         if let Some((_, now, steps)) = found {
@@ -154,6 +154,16 @@ impl Session {
             self.past.offer.put(Some([n.as_str(), ", up to ", until.as_str()].concat()));
         }
         platform::on_leave(keep_for_tab);
+    }
+
+    /// Commands that a lesson begins with.
+    fn n_given(self) -> usize {
+        self.with_core(|core| core.lesson.as_ref().map_or(0, |it| it.n_given)).unwrap_or(0)
+    }
+
+    /// Somebody has done something in what is shown.
+    pub fn was_acted_in(self) -> bool {
+        self.past.steps.with(Vec::len) > self.n_given()
     }
 
     /// Plays again what was done before the page was reloaded.

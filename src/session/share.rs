@@ -1,5 +1,6 @@
 //! What goes out of the page: the moment as text and link, files, pictures.
 
+use loopscope_engine::api::Kind;
 use loopscope_engine::export::{MapPicture, chrome_trace, picture, trace_json};
 use loopscope_engine::share::{Moment, write_journal_file, write_moment_file, write_scenario_file};
 use loopscope_engine::view;
@@ -103,6 +104,12 @@ impl Session {
             _ => platform::text_file(&text, kind),
         };
         platform::download(&name, &file?).then_some(name)
+    }
+
+    /// The map as SVG, where there is something on it.
+    pub fn picture_now(self) -> Option<String> {
+        let has_nodes = self.with_core(|core| core.sim().api().objects().of_kind(Kind::Node).next().is_some());
+        has_nodes.filter(|it| *it).and_then(|_| self.export_text(Export::Svg))
     }
 
     /// The scenario that is open.

@@ -13,8 +13,10 @@ const SVG: &str = "http://www.w3.org/2000/svg";
 
 /// Puts a view into an element; it stays until the current owner is cleaned up.
 pub fn mount(parent: &Element, view: View) {
-    let mounted = Spot { parent, next: None, svg: false }.build(view);
-    StoredValue::new_local(mounted);
+    // Lists hold the owner of their rows. Were that the current one, which holds what is mounted, neither would ever go.
+    let owner = Owner::current().map_or_else(Owner::new, |it| it.child());
+    let mounted = owner.with(|| Spot { parent, next: None, svg: false }.build(view));
+    StoredValue::new_local((mounted, owner));
 }
 
 /// Where to insert.

@@ -112,3 +112,18 @@ async fn what_is_gone_does_not_follow_what_changes_at_the_same_time() {
     leptos::task::tick().await;
     assert_eq!((rows(&root).len(), RUNS.load(Ordering::Relaxed)), (0, 1));
 }
+
+/// Else it would go on to hear keys beside what took its place.
+#[wasm_bindgen_test]
+async fn what_is_mounted_is_cleaned_up_with_it_lists_too() {
+    static CLEANED: AtomicU32 = AtomicU32::new(0);
+    let make = || {
+        on_cleanup(|| drop(CLEANED.fetch_add(1, Ordering::Relaxed)));
+        each(|| vec!["a".to_owned()], String::clone, |text| view! { <p>{text}</p> })
+    };
+    let (root, mounted) = show(make);
+    assert_eq!(words(&root), ["a"]);
+    drop(mounted);
+    leptos::task::tick().await;
+    assert_eq!(CLEANED.load(Ordering::Relaxed), 1);
+}

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after } from 'node:test';
 import { closeBrowserAfter, labTest } from './harness.mjs';
 
@@ -77,6 +78,9 @@ labTest('help lists the same commands, and every key listed for the page does so
     rows.slice(1).map((row) => [...row.children].map((cell) => cell.textContent.trim())));
   await page.keyboard.press('Escape');
   await help.waitFor({ state: 'hidden' });
+  // docs/keyboard.md has the same rows.
+  const docs = readFileSync(new URL('../../docs/keyboard.md', import.meta.url), 'utf8').split('\n').filter((it) => it.startsWith('| `'));
+  assert.deepEqual(docs.map((it) => it.slice(2, -2).split(' | ').map((cell) => cell.replaceAll('`', '').trim().replace(/ +/g, ' '))), rows.map(([keys, name, place]) => [keys.replaceAll('`', '').trim(), name, place]));
   const named = Object.fromEntries(rows.map(([keys, name, place]) => [name, { keys, place }]));
   assert.deepEqual(named['Play or pause'], { keys: 'Space K', place: 'page' });
   assert.deepEqual(named['Delete the focused pod'], { keys: 'Delete', place: 'map' });

@@ -124,6 +124,16 @@ articleTest('a lab that gave up its place goes on from its moment', {}, async ({
     await start(page, id).click();
     await heard(page, id, 'ready');
   }
+  // The still is what was seen last: the words and shapes of the map, not an empty canvas.
+  const still = element(page, 'heal').locator('canvas');
+  await still.waitFor();
+  const inks = await still.evaluate((it) => createImageBitmap(it).then((bitmap) => {
+    const pen = Object.assign(document.createElement('canvas'), { width: bitmap.width, height: bitmap.height }).getContext('2d');
+    pen.drawImage(bitmap, 0, 0);
+    const { data } = pen.getImageData(0, 0, bitmap.width, bitmap.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  }));
+  assert.ok(inks > 20, `${inks} colours`);
   await start(page, 'heal', 'Resume').click();
   await forget(page);
   const state = await heard(page, 'heal', 'state', (it) => it.t === 20_000);
@@ -339,6 +349,34 @@ test('a lesson is a scenario too, and begins at its moment', limit, async () => 
   await got('ready', (it) => it.scenario === 'Readiness decides who counts');
   await got('state', (it) => it.t === 30_000);
   await close();
+});
+
+test("the goal of a lesson's step is told, and a step without one is too", limit, async () => {
+  const { got, post, inside, close } = await plain('s=chain&goal=2&controls=full');
+  await got('state', (it) => it.t === 20_000);
+  await post(ours('command', { kubectl: 'kubectl scale deployment/web --replicas=5' }));
+  await post(ours('seek', { t: 22_000 }));
+  await got('state', (it) => it.t === 22_000);
+  await post(ours('play'));
+  assert.equal((await got('goal')).id, '2');
+  assert.equal((await got('goal')).done, true);
+  assert.equal(await inside.getByRole('region', { name: /Lesson/ }).count(), 0, 'no rail in a frame');
+  await post(ours('load', { scenario: 'self-healing' }));
+  assert.match((await got('error', (it) => it.code === 'unknown-value')).message, /Step 2 of this world has no goal/);
+  await close();
+});
+
+test('a file of the same origin is a world, and one that is not there or not readable is told', limit, async () => {
+  const good = await plain('src=scenarios/chain.yaml');
+  assert.equal((await good.got('ready')).scenario, 'The chain of loops');
+  await good.got('state', (it) => it.t === 20_000 && it.converged);
+  await good.close();
+  for (const [src, message] of [['scenarios/none.yaml', /There is no file scenarios\/none.yaml/], ['icon.svg', /\w/], ['https://elsewhere.example/a.yaml', /There is no file/]]) {
+    const bad = await plain(`src=${encodeURIComponent(src)}`, { allow: [/404/] });
+    assert.match((await bad.got('error', (it) => it.code === 'unknown-scenario')).message, message, src);
+    await bad.inside.getByRole('alert').waitFor();
+    await bad.close();
+  }
 });
 
 test('unknown views and values are told in the frame and in messages, and the rest is shown', limit, async () => {

@@ -225,6 +225,26 @@ labTest('a list that does not come says so, and can be asked for again', { allow
   await list(page).getByRole('listitem').first().waitFor();
 });
 
+labTest('what was open before a lesson hears no keys any more, and a reload offers what was done in it', { path: `${workspace}&s=readiness&step=1` }, async ({ page, lab }) => {
+  await rail(page).waitFor();
+  await card(page).waitFor({ state: 'hidden' });
+  const palette = page.getByRole('dialog', { name: 'Commands' });
+  const offered = (words) => palette.getByRole('option', { name: words, exact: true });
+  await page.keyboard.press('Control+k');
+  await palette.waitFor();
+  await page.keyboard.type('kill node node-1');
+  await offered('Kill node node-1').waitFor();
+  await page.keyboard.press('Enter');
+  await palette.waitFor({ state: 'hidden' });
+  await page.reload();
+  await page.getByText(/Restore what you did before the reload\? \(2 steps, up to 00:30/).waitFor();
+  await lab.button('Restore').click();
+  await page.getByText(/^Restored: 2 steps, up to 00:30/).first().waitFor();
+  await page.keyboard.press('Control+k');
+  await offered('Restore node node-1').waitFor();
+  assert.equal(await rail(page).count(), 1, 'the lesson is still there');
+});
+
 labTest('files of lessons open, and their mistakes have a place', async ({ page, lab }) => {
   const text = readFileSync(`${dist}/scenarios/self-healing.yaml`, 'utf8');
   const open = async (text) => {

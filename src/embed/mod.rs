@@ -1,6 +1,8 @@
 //! The page in another page's frame: what its address asks for, and the messages that pass between the two.
 //! docs/embed.md is the contract.
 
+mod goal;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -11,14 +13,16 @@ use loopscope_engine::world::{Instant, Scenario};
 use serde_json::{Map, Value, json};
 // Leptos' own needs a page that has been mounted.
 use wasm_bindgen_futures::spawn_local;
+use wasm_bindgen::JsValue;
 use web_sys::Element;
 
 use crate::app;
 use crate::opening::{self, Opened, Stage};
 use crate::parts::{Sheets, embed_keys, embed_page, no_such_scenario, reference};
 use crate::platform::{self, Heard, Host, wall_ms};
-use crate::session::{Refusal, Session, Tone, speed_named};
+use crate::session::{Refusal, Session, Taught, Tone, speed_named};
 use crate::ui::{self, effect};
+use goal::Goal;
 
 const VERSION: u64 = 1;
 /// So many messages in a second are read; more are ignored.
@@ -95,8 +99,9 @@ impl Asked {
         if let Some(speed) = platform::parameter("speed").filter(|it| speed_named(it).is_none()) {
             notes.push(["There is no speed “", &speed, "”: there are readable, 1/8 to 1, 2, 4, 8, 16, 60."].concat());
         }
-        if let Some(goal) = platform::parameter("goal").filter(|it| it != CONVERGED) {
-            notes.push(["There is no goal “", &goal, "”: there is converged."].concat());
+        let goal = platform::parameter("goal").filter(|it| !it.is_empty());
+        if let Some(goal) = goal.filter(|it| Goal::read(it).is_none()) {
+            notes.push(["There is no goal “", &goal, "”: there is converged, or the number of a lesson's step."].concat());
         }
         if let Some(lang) = platform::parameter("lang").filter(|it| !is_english(it)) {
             notes.push(["There is no language “", &lang, "”: there is en."].concat());
@@ -134,34 +139,46 @@ fn pieces(list: &str, notes: &mut Vec<String>) -> Vec<Piece> {
     if pieces.is_empty() { vec![Piece::Loop, Piece::Map] } else { pieces }
 }
 
-/// The only goal that every world has.
-const CONVERGED: &str = "converged";
-
 /// The world of this name, and the moment at which it begins. Here alone a name becomes a world.
-async fn scenario_named(id: &str) -> Result<Moment, Refusal> {
+async fn scenario_named(id: &str) -> Result<World, Refusal> {
     if let Some(scenario) = Scenario::called(id) {
         return Ok(at_its_start(scenario));
     }
     let lessons = opening::list_of_lessons().await.unwrap_or_default();
     if lessons.iter().any(|it| it.id == id) {
-        return opening::moment_of_lesson(id).await.map_err(|why| Refusal::new("unknown-scenario", &[id, ": ", &why]));
+        let lesson = opening::lesson_called(id).await;
+        return lesson.map(World::of).map_err(|why| Refusal::new("unknown-scenario", &[id, ": ", &why]));
     }
     let own = Scenario::CATALOG.iter().map(|it| it.id);
     let names: Vec<&str> = own.chain(lessons.iter().map(|it| it.id.as_str())).collect();
     Err(Refusal::new("unknown-scenario", &["There is no scenario “", id, "”: there are ", &names.join(", "), "."]))
 }
 
-fn at_its_start(scenario: Scenario) -> Moment {
-    Moment { scenario, steps: Vec::new(), at: Instant::default(), selected: None, digest: 0 }
+/// A world to be shown, and the lesson that it is of.
+struct World {
+    moment: Moment,
+    taught: Option<Rc<Taught>>,
+}
+
+impl World {
+    fn of(taught: Taught) -> Self {
+        Self { moment: opening::beginning_moment(&taught.lesson), taught: Some(Rc::new(taught)) }
+    }
+}
+
+fn at_its_start(scenario: Scenario) -> World {
+    let moment = Moment { scenario, steps: Vec::new(), at: Instant::default(), selected: None, digest: 0 };
+    World { moment, taught: None }
 }
 
 /// The world in a file of the page's own origin.
-async fn scenario_at(place: &str) -> Result<Moment, Refusal> {
+async fn scenario_at(place: &str) -> Result<World, Refusal> {
     let Ok(text) = platform::read_beside(place, MOST_BYTES).await else {
         return Err(Refusal::new("unknown-scenario", &["There is no file ", place, " beside this page."]));
     };
     if opening::is_scenario_file(&text) {
-        return opening::moment_of(&text).map_err(|why| Refusal::new("unknown-scenario", &[place, ": ", &why]));
+        let lesson = opening::lesson_of(String::new(), &text);
+        return lesson.map(World::of).map_err(|why| Refusal::new("unknown-scenario", &[place, ": ", &why]));
     }
     match read_file(&text) {
         Ok(Handed::Scenario(scenario)) => Ok(at_its_start(scenario)),
@@ -170,13 +187,13 @@ async fn scenario_at(place: &str) -> Result<Moment, Refusal> {
     }
 }
 
-async fn first_scenario(asked: &Asked) -> Result<Moment, Refusal> {
+async fn first_scenario(asked: &Asked) -> Result<World, Refusal> {
     let mut found = match platform::parameter("src") {
         Some(place) => scenario_at(&place).await?,
         None => scenario_named(&asked.scenario).await?,
     };
     if let Some(seed) = platform::parameter("seed").and_then(|it| it.parse().ok()) {
-        found.scenario.seed = seed;
+        found.moment.scenario.seed = seed;
     }
     Ok(found)
 }
@@ -199,7 +216,9 @@ struct Line {
     state_at: f64,
     size_due: Option<Timeout>,
     state_due: Option<Timeout>,
-    is_converged: bool,
+    is_met: bool,
+    /// The lesson of the world that is shown.
+    taught: Option<Rc<Taught>>,
     unmark: Option<Timeout>,
     /// What is yet to be played before the scenario begins, and whether that is being done.
     opening: Option<Moment>,
@@ -218,12 +237,17 @@ fn with_line<T>(use_it: impl FnOnce(&mut Line) -> T) -> T {
 
 /// Tells the host something; `for_anybody` even one that is not known by name.
 fn tell(kind: &str, fields: Value, for_anybody: bool) {
-    let Some((host, id)) = with_line(|line| {
+    if let Some(host) = with_line(|line| line.host.clone()) {
+        host.post(&message(kind, fields), for_anybody);
+    }
+}
+
+/// A message as JSON.
+fn message(kind: &str, fields: Value) -> String {
+    let id = with_line(|line| {
         line.sent += 1;
-        line.host.clone().map(|host| (host, line.sent))
-    }) else {
-        return;
-    };
+        line.sent
+    });
     let mut message = Map::new();
     message.insert("app".into(), "loopscope".into());
     message.insert("v".into(), VERSION.into());
@@ -232,7 +256,7 @@ fn tell(kind: &str, fields: Value, for_anybody: bool) {
     if let Value::Object(fields) = fields {
         message.extend(fields);
     }
-    host.post(&Value::Object(message).to_string(), for_anybody);
+    Value::Object(message).to_string()
 }
 
 fn tell_refusal(it: &Refusal, of: &Value) {
@@ -252,7 +276,7 @@ pub fn begin() {
         let found = first_scenario(&asked).await;
         app::leave_shell();
         match found {
-            Ok(moment) => begin_at(moment),
+            Ok(world) => begin_at(world),
             Err(refusal) => show_refusal(&refusal),
         }
         app::say_ready();
@@ -260,9 +284,13 @@ pub fn begin() {
 }
 
 /// Begins a world; one of which something is played first is shown again once it is there.
-fn begin_at(moment: Moment) {
+fn begin_at(world: World) {
+    let World { moment, taught } = world;
     let scenario = moment.scenario.clone();
-    with_line(|line| line.opening = (moment.at != Instant::default()).then_some(moment));
+    with_line(|line| {
+        line.opening = (moment.at != Instant::default()).then_some(moment);
+        line.taught = taught;
+    });
     show(Some(scenario), None);
 }
 
@@ -301,15 +329,11 @@ fn Embed(asked: Asked, scenario: Option<Scenario>, opened: Option<Opened>) -> im
         None => Session::new(scenario.unwrap_or_else(Scenario::self_healing)),
     };
     provide_context(session);
-    if let Some(speed) = platform::parameter("speed").as_deref().and_then(speed_named) {
-        session.set_speed(speed);
-    }
     session.lanes.are_open.put(asked.pieces.contains(&Piece::Timeline));
     session.focus.open(crate::session::Part::Console);
-    with_line(|line| (line.session, line.is_converged) = (Some((session, sheets)), false));
+    with_line(|line| (line.session, line.is_met) = (Some((session, sheets)), false));
     embed_keys(session, sheets);
     effect(move || report(session));
-    effect(move || report_goal(session));
     effect(move || {
         if let Stage::Told(card) = sheets.stage.get() {
             tell_refusal(&Refusal::new("bad-moment", &[card.title, ": ", &card.words]), &Value::Null);
@@ -326,6 +350,9 @@ fn Embed(asked: Asked, scenario: Option<Scenario>, opened: Option<Opened>) -> im
         opening::open_moment(sheets.stage, moment);
     } else if (is_fresh || was_opening) && platform::parameter("autoplay").is_some() && !platform::wants_less_motion() {
         session.play();
+    }
+    if !is_opening {
+        goal::follow(session);
     }
     for note in &asked.notes {
         tell_refusal(&Refusal::new("unknown-value", &[note]), &Value::Null);
@@ -414,16 +441,6 @@ fn tell_state() {
     }
 }
 
-fn report_goal(session: Session) {
-    let is_converged = session.is_converged();
-    if platform::parameter("goal").as_deref() != Some(CONVERGED) {
-        return;
-    }
-    if with_line(|line| std::mem::replace(&mut line.is_converged, is_converged)) != is_converged {
-        tell("goal", json!({"id": CONVERGED, "done": is_converged}), false);
-    }
-}
-
 /// Makes the link to the moment that is shown, in the full page, and passes it on.
 pub async fn link_to_now(session: Session) -> Option<String> {
     let text = write_moment(&session.moment(false)?);
@@ -431,6 +448,18 @@ pub async fn link_to_now(session: Session) -> Option<String> {
     let url = [&platform::bare_address(), "#", &pack(&text, &bytes)].concat();
     tell("share", json!({"url": url}), false);
     Some(url)
+}
+
+/// The map as it is now, for a still; nothing where there is none to draw.
+async fn tell_picture(session: Session, of: Value) {
+    let svg = session.picture_now();
+    let bitmap = match svg {
+        Some(svg) => platform::bitmap(&svg).await,
+        None => None,
+    };
+    let Some(host) = with_line(|line| line.host.clone()) else { return };
+    let message = message("picture", json!({"re": of}));
+    host.post_with(&message, "bitmap", &bitmap.unwrap_or(JsValue::NULL));
 }
 
 fn ignore() {
@@ -498,13 +527,19 @@ fn obey(kind: &str, message: &Value) -> Result<(), Refusal> {
     let Some((session, _)) = with_line(|line| line.session) else {
         return Err(Refusal::new("unknown-scenario", &["No scenario is open"]));
     };
-    if kind == "share" {
-        spawn_local(async move { drop(link_to_now(session).await) });
-        return Ok(());
+    match kind {
+        "share" => spawn_local(async move { drop(link_to_now(session).await) }),
+        "picture" => {
+            let id = message.get("id").cloned().unwrap_or_default();
+            spawn_local(async move { tell_picture(session, id).await });
+        }
+        _ => {
+            return session
+                .obey(kind, message)
+                .unwrap_or_else(|| Err(Refusal::new("unknown-type", &["There is no message “", kind, "”"])));
+        }
     }
-    session
-        .obey(kind, message)
-        .unwrap_or_else(|| Err(Refusal::new("unknown-type", &["There is no message “", kind, "”"])))
+    Ok(())
 }
 
 fn theme(name: Option<&str>) -> Option<bool> {
@@ -550,7 +585,7 @@ fn load(scenario: Option<&str>, hash: Option<&str>, id: Value) -> Result<(), Ref
     };
     spawn_local(async move {
         match scenario_named(&name).await {
-            Ok(moment) => begin_at(moment),
+            Ok(world) => begin_at(world),
             Err(refusal) => {
                 // What is open stays.
                 tell_refusal(&refusal, &id);
