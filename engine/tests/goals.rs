@@ -164,6 +164,16 @@ fn the_trace_is_asked_from_the_beginning_of_the_step_on() {
     world.tell("kubectl delete pod/{pod app=web}");
     world.run(5);
     assert!(!goal.is_met(&world.0, &mut memory), "two now");
+    // Or from the newest of other events on.
+    world.is("{trace: {kind: create, object: pod, is: 1, since: {kind: command}}}");
+    let goal =
+        step("{trace: {kind: create, object: pod, is: 0, since: {kind: command, text: deleted}}}").goal.expect("one");
+    let mut memory = world.1.clone();
+    assert!(!goal.is_met(&world.0, &mut memory));
+    world.tell("kubectl delete pod/{pod app=web}");
+    assert!(goal.is_met(&world.0, &mut memory), "begun anew");
+    world.run(5);
+    assert!(!goal.is_met(&world.0, &mut memory));
 }
 
 #[test]

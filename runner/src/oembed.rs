@@ -27,9 +27,9 @@ pub struct World {
 impl World {
     /// Those that need no file, and the lessons of a folder.
     pub fn all(lessons: &[(String, Lesson)]) -> Result<Vec<Self>, String> {
-        let own = Scenario::CATALOG.iter().map(|it| {
-            Ok(Self { id: it.id.into(), title: it.name.into(), simulation: Simulation::new((it.begin)()) })
-        });
+        let own = Scenario::CATALOG
+            .iter()
+            .map(|it| Ok(Self { id: it.id.into(), title: it.name.into(), simulation: Simulation::new((it.begin)()) }));
         let others = lessons.iter().filter(|(id, _)| Scenario::called(id).is_none()).map(|(id, lesson)| {
             Ok(Self { id: id.clone(), title: lesson.title.clone(), simulation: lesson::open(lesson)? })
         });

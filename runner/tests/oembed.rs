@@ -20,7 +20,11 @@ fn descriptions_and_pictures_are_of_the_worlds_that_there_are() {
     let _ = fs::remove_dir_all(&into);
     fs::create_dir_all(&into).expect("a folder for them");
     let run = Command::new(env!("CARGO_BIN_EXE_loopscope-run"))
-        .args(["--oembed".as_ref(), root.join("public/scenarios").as_os_str(), root.join("style/sprite.svg").as_os_str()])
+        .args([
+            "--oembed".as_ref(),
+            root.join("public/scenarios").as_os_str(),
+            root.join("style/sprite.svg").as_os_str(),
+        ])
         .arg(&into)
         .output()
         .expect("it runs");

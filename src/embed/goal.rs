@@ -46,7 +46,8 @@ pub fn follow(session: Session) {
 }
 
 fn follow_step(session: Session, number: usize) {
-    let is_of_it = |it: &Rc<Taught>| session.scenario.try_get_value().is_some_and(|name| name == it.lesson.scenario.name);
+    let is_of_it =
+        |it: &Rc<Taught>| session.scenario.try_get_value().is_some_and(|name| name == it.lesson.scenario.name);
     let has_goal = |it: &Rc<Taught>| it.lesson.course.steps.get(number - 1).is_some_and(|step| step.goal.is_some());
     let taught = with_line(|line| line.taught.clone()).filter(is_of_it).filter(has_goal);
     let Some(taught) = taught else {

@@ -12,8 +12,8 @@ use loopscope_engine::share::{Handed, MOST_BYTES, Moment, pack, read_file, write
 use loopscope_engine::world::{Instant, Scenario};
 use serde_json::{Map, Value, json};
 // Leptos' own needs a page that has been mounted.
-use wasm_bindgen_futures::spawn_local;
 use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::spawn_local;
 use web_sys::Element;
 
 use crate::app;
@@ -101,7 +101,9 @@ impl Asked {
         }
         let goal = platform::parameter("goal").filter(|it| !it.is_empty());
         if let Some(goal) = goal.filter(|it| Goal::read(it).is_none()) {
-            notes.push(["There is no goal “", &goal, "”: there is converged, or the number of a lesson's step."].concat());
+            notes.push(
+                ["There is no goal “", &goal, "”: there is converged, or the number of a lesson's step."].concat(),
+            );
         }
         if let Some(lang) = platform::parameter("lang").filter(|it| !is_english(it)) {
             notes.push(["There is no language “", &lang, "”: there is en."].concat());

@@ -117,8 +117,9 @@ pub enum Measure {
         key: ObjectKey,
         path: String,
     },
-    /// Events since the step began; the number is its place in the memory.
-    Trace(Match, usize),
+    /// Events since the step began, or since the newest event that is named after them; the number is its place in the
+    /// memory.
+    Trace(Match, Option<Match>, usize),
     /// Seconds from the first such event since the step began to the first such event after it.
     Between(Match, Match),
     /// The most pods at once since the step began whose names begin so; only active ones where that is said.
@@ -259,7 +260,7 @@ impl Measure {
                 let value = objects.get(key).map(Object::to_value);
                 Found::of(value.as_ref().and_then(|it| at_path(it, path)))
             }
-            Measure::Trace(it, slot) => Found::count(memory.counts(*slot, simulation, it)),
+            Measure::Trace(it, since, slot) => Found::count(memory.counts(*slot, simulation, it, since.as_ref())),
             Measure::Between(from, to) => {
                 let from = from.first(simulation, memory.seq);
                 let to = from.and_then(|(seq, _)| to.first(simulation, seq));

@@ -109,9 +109,16 @@ impl Match {
             || view::event(simulation, event.seq.0).is_some_and(|row| row.text.plain().contains(self.text.as_str()))
     }
 
-    /// How many there are after an event that are still kept.
-    pub fn count(&self, simulation: &Simulation, after: Seq) -> usize {
-        newer(simulation, after).filter(|event| self.is(simulation, event)).count()
+    /// How many there are after an event that are still kept, or after the newest that `since` means: then it says so.
+    pub fn count(&self, simulation: &Simulation, after: Seq, since: Option<&Match>) -> (usize, bool) {
+        let mut n = 0;
+        for event in newer(simulation, after) {
+            if since.is_some_and(|it| it.is(simulation, &event)) {
+                return (n, true);
+            }
+            n += usize::from(self.is(simulation, &event));
+        }
+        (n, false)
     }
 
     /// The first one after an event.

@@ -23,9 +23,9 @@ impl Memory {
         Self { began: simulation.now(), seq: simulation.trace().last_seq(), since: Vec::new(), counted: Vec::new() }
     }
 
-    /// How many events there were since the step began: only those that are new are looked at, unless the clock was put
+    /// How many events there were since the step began, or since the newest of others: only those that are new are looked at, unless the clock was put
     /// back.
-    pub(super) fn counts(&mut self, slot: usize, simulation: &Simulation, of: &Match) -> usize {
+    pub(super) fn counts(&mut self, slot: usize, simulation: &Simulation, of: &Match, since: Option<&Match>) -> usize {
         if self.counted.len() <= slot {
             self.counted.resize(slot + 1, (self.seq, 0));
         }
@@ -34,7 +34,8 @@ impl Memory {
         if last < *seen {
             (*seen, *n) = (self.seq, 0);
         }
-        *n += of.count(simulation, *seen);
+        let (fresh, is_anew) = of.count(simulation, *seen, since);
+        *n = if is_anew { fresh } else { *n + fresh };
         *seen = last;
         *n
     }

@@ -438,15 +438,10 @@ impl Reader<'_> {
             "trace" => {
                 let slot = self.slots;
                 self.slots += 1;
-                Measure::Trace(self.matching(at), slot)
+                let since = at.get("since").map(|_| self.inner_match(at, "since"));
+                Measure::Trace(self.matching(at), since, slot)
             }
-            "between" => {
-                let mut one = |name: &str| {
-                    let path = at.path(name);
-                    self.matching(At { map: at.get(name).and_then(Value::as_object), path: &path })
-                };
-                Measure::Between(one("from"), one("to"))
-            }
+            "between" => Measure::Between(self.inner_match(at, "from"), self.inner_match(at, "to")),
             "peak" => Measure::Peak(at.text("name"), at.flag("active") == Some(true)),
             "lowest-ready" => Measure::LowestReady,
             "room" => Measure::Room(at.text("of")),
@@ -460,6 +455,11 @@ impl Reader<'_> {
             "elapsed" => Measure::Elapsed,
             _ => return None,
         })
+    }
+
+    fn inner_match(&mut self, at: At<'_>, name: &str) -> Match {
+        let path = at.path(name);
+        self.matching(At { map: at.get(name).and_then(Value::as_object), path: &path })
     }
 
     /// The workload whose ready pods are counted; nothing in it for those of all.

@@ -161,8 +161,16 @@ static PODS: [Field; 7] = [
 ];
 static OBJECTS: [Field; 4] = [must("kind", &TEXT), IS, LEAST, MOST];
 static FIELD: [Field; 5] = [must("object", &TEXT), must("path", &TEXT), IS, LEAST, MOST];
-static TRACE: [Field; 7] =
-    [must("kind", &Shape::Word(&EVENTS)), may("by", &TEXT), may("object", &TEXT), may("text", &TEXT), IS, LEAST, MOST];
+static TRACE: [Field; 8] = [
+    must("kind", &Shape::Word(&EVENTS)),
+    may("by", &TEXT),
+    may("object", &TEXT),
+    may("text", &TEXT),
+    may("since", &MATCH),
+    IS,
+    LEAST,
+    MOST,
+];
 static BETWEEN: [Field; 5] = [must("from", &MATCH), must("to", &MATCH), IS, LEAST, MOST];
 static PEAK: [Field; 5] = [must("name", &TEXT), may("active", &FLAG), IS, LEAST, MOST];
 static LOWEST: [Field; 3] = [IS, LEAST, MOST];
