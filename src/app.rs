@@ -32,7 +32,11 @@ pub fn App(
     let session = match opened {
         Some(opened) => {
             let session = Session::of(opened.history, opened.selected);
-            session.toast(opened.words, Tone::Answer);
+            // A lesson says itself that it is there, and needs the room.
+            match opened.lesson {
+                Some(_) => session.say(&opened.words),
+                None => session.toast(opened.words, Tone::Answer),
+            }
             session.past.before.put(opened.before);
             if let Some(taught) = opened.lesson {
                 is_first = taught.is_first;
@@ -97,7 +101,7 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
             {transport_bar()}
             {when(is_simple, simple)}
             {when(is_twin, twins)}
-            {when(is_work, workspace)}
+            {when(is_work, move || workspace(sheets))}
             {when(is_work, || ui::view! { {splitter(&DOCK)}{dock()} })}
         </div>
         {toasts(sheets)}
@@ -111,10 +115,10 @@ fn page(session: Session, sheets: Sheets) -> ui::View {
 }
 
 /// What the workspace has above the transport bar.
-fn workspace() -> ui::View {
+fn workspace(sheets: Sheets) -> ui::View {
     ui::view! {
         {jump()}
-        {lesson()}
+        {lesson(sheets)}
         <main class="stage">
             {loops()}
             {splitter(&LOOPS)}

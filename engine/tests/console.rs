@@ -65,3 +65,17 @@ impl Desk {
         self.terminal.blocks().iter().map(|it| (it.line.as_str(), it.end)).collect()
     }
 }
+
+#[test]
+fn commands_of_the_simulation_may_be_typed_too() {
+    let mut desk = Desk::new();
+    assert_eq!(desk.run("node stop node-1"), "node/node-1 stopped\n");
+    assert_eq!(desk.last().end, End::Exit(0));
+    let typed = desk.history.simulation().journal().last().map(|it| it.to_string()).unwrap_or_default();
+    assert!(typed.ends_with("node stop node-1"), "{typed}");
+    assert!(desk.run("controller crash kube-scheduler --after=2").contains("kube-scheduler"));
+    assert_eq!(desk.run("git commit deploy.yaml --message='two words'").matches("unknown").count(), 1);
+    assert!(desk.run("node stop node-9").contains("node-9"));
+    assert_ne!(desk.last().end, End::Exit(0));
+    assert!(desk.run("nodes stop node-1").contains("nodes is not simulated"));
+}

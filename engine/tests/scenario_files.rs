@@ -52,6 +52,14 @@ fn an_unknown_field_has_a_place_and_a_suggestion() {
 }
 
 #[test]
+fn a_mistake_in_the_manifest_has_its_place_in_the_file() {
+    let text = "# Loopscope scenario 1\ntitle: A\nmanifest: |\n  apiVersion: apps/v1\n  kind: Deploymint\n  metadata: {name: web}\n";
+    let told = said(text);
+    assert!(told.starts_with("line 5, column 9: kind: no matches for kind \"Deploymint\""), "{told}");
+    assert!(told.ends_with("Did you mean Deployment?"), "{told}");
+}
+
+#[test]
 fn what_a_value_must_be_is_said() {
     for (goal, why) in [
         ("{}", "lesson.steps[0].goal must have exactly one field"),

@@ -152,7 +152,8 @@ async fn scenario_named(id: &str) -> Result<World, Refusal> {
         return lesson.map(World::of).map_err(|why| Refusal::new("unknown-scenario", &[id, ": ", &why]));
     }
     let own = Scenario::CATALOG.iter().map(|it| it.id);
-    let names: Vec<&str> = own.chain(lessons.iter().map(|it| it.id.as_str())).collect();
+    let others = lessons.iter().map(|it| it.id.as_str()).filter(|it| Scenario::called(it).is_none());
+    let names: Vec<&str> = own.chain(others).collect();
     Err(Refusal::new("unknown-scenario", &["There is no scenario “", id, "”: there are ", &names.join(", "), "."]))
 }
 
@@ -176,7 +177,8 @@ fn at_its_start(scenario: Scenario) -> World {
 /// The world in a file of the page's own origin.
 async fn scenario_at(place: &str) -> Result<World, Refusal> {
     let Ok(text) = platform::read_beside(place, MOST_BYTES).await else {
-        return Err(Refusal::new("unknown-scenario", &["There is no file ", place, " beside this page."]));
+        let words = ["There is no file ", place, " on this page's own origin, where `src` must lie."];
+        return Err(Refusal::new("unknown-scenario", &words));
     };
     if opening::is_scenario_file(&text) {
         let lesson = opening::lesson_of(String::new(), &text);
@@ -356,7 +358,7 @@ fn Embed(asked: Asked, scenario: Option<Scenario>, opened: Option<Opened>) -> im
     if !is_opening {
         goal::follow(session);
     }
-    for note in &asked.notes {
+    for note in asked.notes.iter().filter(|_| !is_opening) {
         tell_refusal(&Refusal::new("unknown-value", &[note]), &Value::Null);
     }
     let fill = move |app: Element| {

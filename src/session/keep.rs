@@ -153,7 +153,10 @@ impl Session {
             let until = crate::atoms::clock(now.at.0);
             self.past.offer.put(Some([n.as_str(), ", up to ", until.as_str()].concat()));
         }
-        platform::on_leave(keep_for_tab);
+        platform::on_leave(move || {
+            keep_for_tab();
+            self.keep_place();
+        });
     }
 
     /// Commands that a lesson begins with.
@@ -171,6 +174,7 @@ impl Session {
         self.past.offer.put(None);
         if let Some(text) = platform::load_for_tab(TAB) {
             self.play_kept(&text);
+            self.resume_lesson();
         }
     }
 

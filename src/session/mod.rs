@@ -301,6 +301,9 @@ impl Session {
     pub fn switch_view(self) {
         let is_work = !self.is_simple.get_untracked() && !self.twins.are_shown.get_untracked();
         self.show_simple(is_work);
+        if is_work && self.is_taught() {
+            self.toast("The lesson waits in the workspace: V leads back to it", Tone::Notice);
+        }
     }
 
     /// Shows the workspace whatever is remembered.

@@ -120,7 +120,7 @@ impl Scripted for Thermostat {
         let measured = context.room?;
         let trend = self.trend(context.now, measured);
         let heater = decide(&spec, measured, trend);
-        let tenths = |milli: i32| degrees(milli / 100 * 100);
+        let tenths = |milli: i32| degrees((milli + if milli < 0 { -50 } else { 50 }) / 100 * 100);
         let observed: Facts =
             note!("want **{}** °C, measured **{}** °C", tenths(spec.desired), tenths(measured)).into();
         let observed = observed.with(note!("heater at {} %", i64::from(spec.heater)));
@@ -130,8 +130,8 @@ impl Scripted for Thermostat {
             n if n >= 0 => note!("**{} °C** too cold", tenths(n)),
             n => note!("**{} °C** too warm", tenths(-n)),
         };
-        let detail =
-            note!("{} °C more are on their way, {} °C are near enough", tenths(coming), degrees(spec.hysteresis));
+        let will_be = tenths(measured + coming);
+        let detail = note!("on its way to {} °C, near enough is ±{} °C", will_be, degrees(spec.hysteresis));
         let mut script = Script::new(observed, Facts::from(facts).with(detail));
         if heater != spec.heater {
             let patch = fields([("data", fields([("heater", heater.to_string().into())]))]);

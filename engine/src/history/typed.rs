@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Goal, History, Millis, Ran, Time};
 use crate::apiserver::{Answer, ApiError, ApiServer, Request};
 use crate::kubectl::{Cluster, Terminal};
+use crate::world::Command;
 
 impl Cluster for History {
     fn api(&self) -> &ApiServer {
@@ -21,6 +22,23 @@ impl Cluster for History {
 
     fn ask(&mut self, request: Request) -> Result<Answer, ApiError> {
         self.act(|live| live.ask(request))
+    }
+
+    fn order(&mut self, words: &[String]) -> Option<Result<String, String>> {
+        let first = words.first()?;
+        if !Command::OWN_WORDS.contains(&first.as_str()) {
+            return None;
+        }
+        Some(match Command::of_words(words) {
+            Err(why) => Err([&why, "\n"].concat()),
+            Ok(command) => {
+                let outcome = self.dispatch(command);
+                match outcome.refusal() {
+                    Some(why) => Err([why, "\n"].concat()),
+                    None => Ok(outcome.lines.iter().map(|it| [it.as_str(), "\n"].concat()).collect()),
+                }
+            }
+        })
     }
 
     fn try_out(&self, request: &Request) -> Result<Answer, ApiError> {

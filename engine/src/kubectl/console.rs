@@ -241,7 +241,8 @@ impl Running {
                 }
             }
         } else {
-            match pipe::run(&words, input.as_deref(), console) {
+            let order = if pipe::is_known(&words) { None } else { cluster.order(&words) };
+            match order.unwrap_or_else(|| pipe::run(&words, input.as_deref(), console)) {
                 Ok(text) => {
                     out.out(&text);
                     Done::Exit(0)

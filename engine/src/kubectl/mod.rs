@@ -88,6 +88,11 @@ pub trait Cluster {
     fn try_out(&self, request: &Request) -> Result<Answer, ApiError>;
     /// Events that are kept beside the other objects, as the API writes them.
     fn events(&self) -> Vec<Value>;
+    /// Carries out what is no line of a shell but a command of this simulation: `node stop node-1`. Nothing where it is none;
+    /// otherwise what it answers, or why it is refused.
+    fn order(&mut self, _words: &[String]) -> Option<Result<String, String>> {
+        None
+    }
     /// What pods and nodes use, where there is a metrics API: its `PodMetrics` and `NodeMetrics`.
     fn metrics(&self, _of_nodes: bool) -> Option<Vec<Value>> {
         None

@@ -78,6 +78,11 @@ impl Progress {
         Self { memory: Memory::from_now(simulation), met: None }
     }
 
+    /// A step that began at a time, after an event of the trace.
+    pub fn since(began: Time, seq: Seq) -> Self {
+        Self { memory: Memory { began, seq, ..Memory::default() }, met: None }
+    }
+
     /// Looks whether the goal is met; once it is, it stays so unless the clock goes back before that.
     pub fn look(&mut self, step: &Step, simulation: &Simulation) -> Standing {
         let now = simulation.now();
@@ -91,7 +96,7 @@ impl Progress {
         let passed = now.since(self.memory.began).0;
         match self.met {
             Some(met) => Standing::Met(met),
-            None if passed > step.within.0 => Standing::Late,
+            None if passed >= step.within.0 => Standing::Late,
             None => Standing::Waiting(Millis(step.within.0 - passed)),
         }
     }

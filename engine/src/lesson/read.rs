@@ -11,7 +11,7 @@ use super::shape::{Checker, Shape, decimal, join, number_text, span_ms, thousand
 use super::table::{FILE, SCENARIO};
 use super::{Choice, Claim, Course, Deed, Explain, Lesson, Mistake, Prediction, Prose, Show, Step};
 use crate::api::{Kind, ObjectKey};
-use crate::manifest::{Span, Spans, located};
+use crate::manifest::{self, Severity, Span, Spans, located};
 use crate::share::{LONGEST_MS, MARK, MOST_BYTES, MOST_COMMANDS, VERSION, read_scenario};
 use crate::sim::{Millis, Time};
 use crate::world::{Command, JournalEntry, Scenario, read_journal_until};
@@ -159,7 +159,10 @@ impl Reader<'_> {
             fields.insert("name".to_owned(), title.clone());
         }
         match read_scenario(&fields, Scenario::empty(1)) {
-            Ok(scenario) => scenario,
+            Ok(scenario) => {
+                self.manifest(&scenario.manifest);
+                scenario
+            }
             Err(wrong) => {
                 self.checker.tell(&wrong.path, &[&wrong.words]);
                 Scenario::empty(1)
@@ -171,7 +174,8 @@ impl Reader<'_> {
         let Some(text) = file.get("opening").and_then(Value::as_str) else { return Vec::new() };
         let (entries, error) = read_journal_until(text, MOST_COMMANDS);
         if let Some((line, why)) = error {
-            self.in_opening(line, why);
+            let place = Span { line: line as u32, column: 1, length: 1 };
+            self.in_block("opening", place, why, String::new());
         }
         let disorder = entries.windows(2).find(|pair| pair[0].at > pair[1].at);
         if let Some(pair) = disorder {
@@ -183,11 +187,20 @@ impl Reader<'_> {
         entries.into_iter().map(Rc::new).collect()
     }
 
-    /// A mistake on a line of the opening, which begins below its key.
-    fn in_opening(&mut self, line: usize, why: String) {
-        let key = self.spans.locate_key("opening");
-        let span = Span { line: key.line + line as u32, column: key.column + 2, length: 1 };
-        self.checker.mistakes.push(Mistake::at(span, "opening", why, String::new()));
+    /// What the API server would refuse to read.
+    fn manifest(&mut self, text: &str) {
+        for it in manifest::read(text).diagnostics.into_iter().filter(|it| it.severity == Severity::Error) {
+            let place = Span { line: it.line, column: it.column, length: it.length };
+            let words = if it.path.is_empty() { it.message } else { [&it.path, ": ", &it.message].concat() };
+            self.in_block("manifest", place, words, it.hint.unwrap_or_default());
+        }
+    }
+
+    /// A mistake in a text of lines that begins below its key.
+    fn in_block(&mut self, name: &str, place: Span, why: String, hint: String) {
+        let key = self.spans.locate_key(name);
+        let span = Span { line: key.line + place.line, column: key.column + 1 + place.column, length: place.length };
+        self.checker.mistakes.push(Mistake::at(span, name, why, hint));
     }
 
     fn show(&mut self, at: At<'_>) -> Show {

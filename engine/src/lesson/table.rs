@@ -78,7 +78,7 @@ pub static LESSONS: [Field; 7] = [
     must("concept", &CONCEPT),
     must("misconception", &TEXT),
     must("minutes", &MINUTES),
-    must("backed-by", &TEXTS),
+    may("backed-by", &TEXTS),
     must("steps", &STEPS),
     may("free", &FLAG),
     may("order", &ORDER),

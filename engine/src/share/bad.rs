@@ -50,7 +50,12 @@ impl Bad {
     }
 
     pub(super) fn not_ours() -> Self {
-        Self::new(Fault::NotOurs, &["This was not written by Loopscope."])
+        Self::new(
+            Fault::NotOurs,
+            &[
+                "This was not written by Loopscope, whose files begin with a line that says what they are: `# Loopscope scenario 1`.",
+            ],
+        )
     }
 
     /// `what` as in `This link`.

@@ -14,6 +14,7 @@ use crate::api::{
     ReplicaSet, ResourceQuota, Support, condition,
 };
 use crate::controllers::deployment::rolling::max_unavailable;
+use crate::controllers::thermostat::room_key;
 use crate::world::Simulation;
 
 /// Events shown about one object.
@@ -37,6 +38,9 @@ pub fn inspect(simulation: &Simulation, key: &ObjectKey) -> Option<Inspection> {
         Object::ResourceQuota(it) => quota(it),
         Object::HorizontalPodAutoscaler(it) => super::autoscaler::compared(it),
         _ if object.meta().deletion_timestamp.is_some() => (Vec::new(), "**On its way out.**".into()),
+        _ if *key == room_key() => {
+            (Vec::new(), "The thermostat reads here what is wanted, and writes the heater.".into())
+        }
         _ => (Vec::new(), stored(key.kind)),
     };
     let meta = object.meta();

@@ -265,7 +265,7 @@ pub fn now_line(simulation: &Simulation) -> Option<NowLine> {
         .map(|root| {
             let said = as_cause(simulation, &root.what);
             let said = said.strip_prefix("You ").unwrap_or(&said).to_string();
-            format!("because you {said}, {} ago", seconds(event.at.since(root.at).0))
+            format!("because you {said}, {} before", seconds(event.at.since(root.at).0))
         })
         .unwrap_or_default();
     Some(NowLine { text: text.into(), because, seq: event.seq.0 })

@@ -272,7 +272,7 @@ impl Hold<'_> {
         };
         let (why, remedy) = match self {
             Hold::NoNode(why) => (why.into(), "Restore a node or add one."),
-            Hold::Stopped(why) => (why.into(), "Start them again."),
+            Hold::Stopped(why) => (why.into(), "Start it again."),
             Hold::Refused(said) => (pods("refused, ", "refused, ") + said, refusal_remedy(said)),
             Hold::Unfit(said) => (pods("fits no node, ", "fit no node, ") + said, room_remedy(said)),
             Hold::Image(image) => {

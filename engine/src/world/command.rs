@@ -250,6 +250,24 @@ pub enum Command {
 }
 
 impl Command {
+    /// First words of commands that no shell has.
+    pub const OWN_WORDS: [&str; 14] = [
+        "node",
+        "controller",
+        "image",
+        "load",
+        "pod",
+        "container",
+        "watch",
+        "script",
+        "room",
+        "server",
+        "git",
+        "gitops",
+        "terraform",
+        "cloud",
+    ];
+
     /// The text of objects that comes with it.
     pub fn manifest(&self) -> Option<&str> {
         match self {

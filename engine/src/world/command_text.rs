@@ -31,6 +31,26 @@ impl Display for Quoted<'_> {
     }
 }
 
+impl Command {
+    /// Reads a command that a shell has taken apart.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of_words(words: &[String]) -> Result<Self, String> {
+        let quoted: Vec<String> = words.iter().map(|it| quoted_word(it)).collect();
+        quoted.join(" ").parse()
+    }
+}
+
+/// Flags stay flags, which a quote would undo.
+fn quoted_word(word: &str) -> String {
+    match word.split_once('=').filter(|_| word.starts_with("--")) {
+        Some((flag, value)) => format!("{flag}={}", Quoted(value)),
+        None if word.starts_with('-') => word.to_owned(),
+        None => Quoted(word).to_string(),
+    }
+}
+
 /// `deployment/web`
 struct Named<'a>(&'a Target);
 

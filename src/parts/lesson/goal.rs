@@ -5,8 +5,10 @@ use std::rc::Rc;
 use leptos::prelude::WithValue;
 use loopscope_engine::lesson::{Explain, Prediction, Step, number_text};
 
+use super::open_after;
 use super::words::{prose, sentence};
 use crate::atoms::{clock, icon, icon_of};
+use crate::parts::deeds::Sheets;
 use crate::session::{Came, Learning, Script, Session, Stand};
 use crate::ui::{Content, State, View, view};
 
@@ -57,17 +59,24 @@ fn span(seconds: u64) -> String {
 }
 
 /// What came of the step, once its goal was met.
-pub fn came(session: Session, learning: Learning, script: Rc<Script>, at: usize, lit: State<String>) -> View {
+pub fn came(
+    session: Session,
+    learning: Learning,
+    sheets: Sheets,
+    script: Rc<Script>,
+    at: usize,
+    lit: State<String>,
+) -> View {
     View::Live(Box::new(move || {
         let step = script.course.steps.get(at).filter(|_| learning.at.get_untracked() == at);
         match (step, learning.came.get()) {
-            (Some(step), Some(came)) => told(session, learning, step, &came, lit),
+            (Some(step), Some(came)) => told(session, learning, sheets, step, &came, lit),
             _ => View::List(Vec::new()),
         }
     }))
 }
 
-fn told(session: Session, learning: Learning, step: &Step, came: &Came, lit: State<String>) -> View {
+fn told(session: Session, learning: Learning, sheets: Sheets, step: &Step, came: &Came, lit: State<String>) -> View {
     let bet = learning.bet.get_untracked();
     let verdict = step.prediction.as_ref().zip(came.answer).map(|(asked, answer)| verdict(asked, bet, answer, lit));
     let links: Vec<View> =
@@ -80,7 +89,11 @@ fn told(session: Session, learning: Learning, step: &Step, came: &Came, lit: Sta
     let end = is_last.then(|| {
         let misconception = learning.script.with_value(|it| it.course.misconception.clone());
         let words = "That was the last step. What many believe, and you have seen otherwise: ";
-        view! { <p class="lesson-end">{words}<q>{misconception}</q></p> }
+        let next = move |_| open_after(session, sheets, learning.script.with_value(|it| it.id.clone()));
+        view! {
+            <p class="lesson-end">{words}<q>{misconception}</q></p>
+            <p><button class="btn btn-s btn-main" type="button" on:click=next>"Next lesson"</button></p>
+        }
     });
     view! {
         <div class="lesson-came" id="lesson-came">
@@ -96,14 +109,19 @@ fn told(session: Session, learning: Learning, step: &Step, came: &Came, lit: Sta
 /// The bet beside what came.
 fn verdict(asked: &Prediction, bet: Option<i64>, answer: i64, lit: State<String>) -> View {
     let words = |it: i64| match &asked.range {
-        Some((_, _, unit)) => [number_text(it).as_str(), " ", unit].concat(),
+        Some((_, _, unit)) => {
+            let text = number_text(rounded(it));
+            let unit = if text == "1" { unit.strip_suffix('s').unwrap_or(unit) } else { unit };
+            [text.as_str(), " ", unit].concat()
+        }
         None => {
             let at = usize::try_from(it / 1_000 - 1).unwrap_or(usize::MAX);
-            asked.choices.get(at).map_or_else(String::new, |it| ["\u{201c}", &it.text.plain(), "\u{201d}"].concat())
+            asked.choices.get(at).map_or_else(String::new, |it| quoted(&it.text.plain()))
         }
     };
     let is_right = bet.is_some_and(|bet| asked.is_right(bet, answer));
     let said = match bet {
+        Some(bet) if words(bet) == words(answer) => ["You bet ", &words(bet), ", and so it was."].concat(),
         Some(bet) => ["You bet ", &words(bet), ". It was ", &words(answer), "."].concat(),
         None => ["It was ", &words(answer), "."].concat(),
     };
@@ -112,6 +130,21 @@ fn verdict(asked: &Prediction, bet: Option<i64>, answer: i64, lit: State<String>
     view! {
         <p class="verdict" class:is-right=is_right>{icon("i i14", shape)}<span><b>{said}</b>" "{sentence(why, lit)}</span></p>
     }
+}
+
+/// A choice inside of a sentence.
+fn quoted(text: &str) -> String {
+    ["\u{201c}", text.trim_end_matches('.'), "\u{201d}"].concat()
+}
+
+/// Of a number in thousandths as much as one would say: `50`, `2.3`, `0.03`.
+fn rounded(it: i64) -> i64 {
+    let to = match it.abs() {
+        10_000.. => 1_000,
+        1_000.. => 100,
+        _ => 10,
+    };
+    (it + it.signum() * to / 2) / to * to
 }
 
 /// Leads to an event, and shows why it happened.

@@ -11,7 +11,7 @@ use crate::parts::opened::open_one;
 use crate::parts::rove::rove_rows;
 use crate::parts::sheet::sheet;
 use crate::platform;
-use crate::session::{lessons_done, session};
+use crate::session::{Session, lessons_done, session};
 use crate::ui::{State, View, view};
 
 /// How far the list has come.
@@ -71,6 +71,18 @@ fn read(listing: State<Listing>) {
         platform::next_frame(|| {
             let _ = platform::focus_first(".lesson-list .lesson-to, .lessons .btn-main");
         });
+    });
+}
+
+/// Opens the lesson after another one; the list where there is none.
+pub fn open_after(session: Session, sheets: Sheets, id: String) {
+    spawn_local(async move {
+        let all = list_of_lessons().await.unwrap_or_default();
+        let at = all.iter().position(|it| it.id == id);
+        match at.and_then(|at| all.into_iter().nth(at + 1)) {
+            Some(next) => open_one(session, sheets, next.id),
+            None => sheets.lessons.put(true),
+        }
     });
 }
 

@@ -11,22 +11,24 @@ use leptos::prelude::{GetValue, SetValue, StoredValue, WithValue};
 use loopscope_engine::lesson::{Deed, Step};
 
 use crate::atoms::{icon, icon_of, yes};
+use crate::parts::deeds::Sheets;
 use crate::platform;
 use crate::session::{Learning, Script, Session, Stand, StepMark, session};
 use crate::ui::{State, View, each, effect, memo, view, when};
 use bet::bet;
 use goal::{came, stand};
 pub use list::lessons_dialog;
+use list::open_after;
 use words::prose;
 
 /// The open lesson; nothing where there is none.
-pub fn lesson() -> View {
+pub fn lesson(sheets: Sheets) -> View {
     let session = session();
     let Some(learning) = session.learning() else { return View::List(Vec::new()) };
-    when(move || !learning.is_over.get(), move || rail(session, learning))
+    when(move || !learning.is_over.get(), move || rail(session, learning, sheets))
 }
 
-fn rail(session: Session, learning: Learning) -> View {
+fn rail(session: Session, learning: Learning, sheets: Sheets) -> View {
     let script = learning.script.get_value();
     let n = script.course.steps.len();
     let what = if script.course.is_free { "Challenge " } else { "Step " };
@@ -45,7 +47,7 @@ fn rail(session: Session, learning: Learning) -> View {
         <section class="lesson" id="learn" aria-labelledby="h-lesson">
             <div class="panel-h">
                 <h2 class="h grow" id="h-lesson">{script.title.clone()}</h2><span class="sub">{place}</span>
-                <button class="btn btn-s btn-icon btn-quiet" type="button" aria-label="Leave the lesson" title="Leave the lesson; the world stays" on:click={move |_| session.leave_lesson()}>
+                <button class="btn btn-s btn-icon btn-quiet" type="button" aria-label="Leave the lesson" title="Leave the lesson; the world stays" on:click={move |_| leave(session)}>
                     {icon("i i12", "#i-x")}
                 </button>
             </div>
@@ -53,7 +55,7 @@ fn rail(session: Session, learning: Learning) -> View {
                 <ol class="lesson-steps" aria-label="Steps of the lesson">
                     {(0..n).map(|index| step_row(session, learning, &steps, index)).collect::<View>()}
                 </ol>
-                {each(move || vec![learning.at.get()], |at| at.to_string(), move |at| step_view(session, learning, at))}
+                {each(move || vec![learning.at.get()], |at| at.to_string(), move |at| step_view(session, learning, sheets, at))}
             </div>
         </section>
     }
@@ -96,7 +98,7 @@ fn read() {
     platform::next_frame(|| platform::focus_by_id("h-step"));
 }
 
-fn step_view(session: Session, learning: Learning, at: usize) -> View {
+fn step_view(session: Session, learning: Learning, sheets: Sheets, at: usize) -> View {
     let script = learning.script.get_value();
     let Some(step) = script.course.steps.get(at) else { return View::List(Vec::new()) };
     let lit = State::new(String::new());
@@ -105,24 +107,62 @@ fn step_view(session: Session, learning: Learning, at: usize) -> View {
         move || script.course.steps.get(at).map_or_else(|| View::List(Vec::new()), |step| solution(session, step))
     };
     let goal = step.goal.is_some();
-    let (deeds, outcome) = (deeds(session, learning, &step.deeds), came(session, learning, script.clone(), at, lit));
+    let (deeds, outcome) =
+        (deeds(session, learning, &step.deeds), came(session, learning, sheets, script.clone(), at, lit));
     view! {
         <div class="lesson-text">
             <h3 id="h-step" tabindex="-1">{name_of(&script, at)}</h3>
             <div class="prose">{prose(&step.text, lit)}</div>
         </div>
+        {skipped(session, learning, at)}
         <div class="lesson-act">
             {step.prediction.as_ref().map(|it| bet(session, learning, it, lit))}
             {deeds}
             {goal.then(|| run(session, learning))}
             {goal.then(|| stand(learning))}
         </div>
-        <div class="lesson-out">
+        <div class="lesson-out" aria-live="polite">
             {when(move || learning.is_told.get(), told)}
             {outcome}
         </div>
         {foot(session, learning, script.course.steps.len(), goal)}
     }
+}
+
+/// Leaves the lesson; the focus goes to what it was about.
+fn leave(session: Session) {
+    session.leave_lesson();
+    platform::next_frame(|| platform::focus_by_id("map"));
+}
+
+/// A step builds on what was done in those before it.
+fn skipped(session: Session, learning: Learning, at: usize) -> Option<View> {
+    if learning.script.with_value(|it| it.course.is_free) {
+        return None;
+    }
+    let has_goal = move |index: usize| {
+        learning.script.with_value(|it| it.course.steps.get(index).is_some_and(|step| step.goal.is_some()))
+    };
+    let first = memo(move || {
+        learning.marks.with(|all| {
+            let mut before = all.iter().take(at).enumerate();
+            before.find(|(index, mark)| has_goal(*index) && **mark != StepMark::Done).map(|(index, _)| index)
+        })
+    });
+    let words = move || first.get().map_or_else(String::new, |it| ["Go to step ", &(it + 1).to_string()].concat());
+    let go = move |_| {
+        if let Some(index) = first.get_untracked() {
+            go_to(session, index);
+        }
+    };
+    let note = move || {
+        view! {
+            <p class="lesson-skipped">"A step before this one is not done. What this one asks for may be out of reach. "
+                <button class="link" type="button" on:click=go>{words}</button>
+            </p>
+        }
+    };
+    Some(when(move || first.get().is_some(), note))
 }
 
 /// What is proposed to be done.
@@ -143,10 +183,10 @@ fn run(session: Session, learning: Learning) -> View {
     let is_met = move || learning.stand.get() == Stand::Met;
     let playing = session.transport.playing;
     let words = move || match (learning.skipping.get(), playing.get()) {
-        (false, false) => "Run it",
+        (false, false) => "Play",
         _ => "Pause",
     };
-    let shape = move || if words() == "Run it" { "#i-play" } else { "#i-pause" };
+    let shape = move || if words() == "Play" { "#i-play" } else { "#i-pause" };
     let switch = move |_| match learning.skipping.get_untracked() || playing.get_untracked() {
         true => session.pause(),
         false => session.play(),
@@ -156,7 +196,7 @@ fn run(session: Session, learning: Learning) -> View {
             <button class="btn" class:btn-main={move || !is_met()} type="button" on:click=switch>{icon_of(|| "i", shape)}<span>{words}</span></button>
             <button
                 class="btn" type="button" title="As fast as this machine can, to where the goal is met"
-                disabled={move || is_met() && learning.n_due.get() == 0} on:click={move |_| session.skip_to_goal()}
+                aria-disabled={move || yes(is_met() && learning.n_due.get() == 0)} on:click={move |_| session.skip_to_goal()}
             >{icon("i", "#i-skip")}<span>"Skip to goal"</span></button>
         </p>
     }
@@ -164,15 +204,15 @@ fn run(session: Session, learning: Learning) -> View {
 
 /// The commands that reach the goal.
 fn solution(session: Session, step: &Step) -> View {
-    let line = |deed: &Deed| {
+    let line = move |deed: &Deed| {
         let at = match deed.at.0 {
             0 => String::new(),
             ms => ["after ", (ms / 1_000).to_string().as_str(), " s: "].concat(),
         };
-        view! { <li><span class="sub">{at}</span><code class="lesson-run">{deed.run.clone()}</code></li> }
+        view! { <li><span class="sub">{at}</span><code class="lesson-run">{session.filled(&deed.run)}</code></li> }
     };
     if step.solution.is_empty() {
-        return view! { <p class="sub">"Waiting is all it takes: run it, or skip to the goal."</p> };
+        return view! { <p class="sub">"Waiting is all it takes: play, or skip to the goal."</p> };
     }
     view! {
         <div class="lesson-told">

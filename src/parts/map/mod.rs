@@ -134,7 +134,7 @@ fn tiles(session: Session, list: At<Element>) -> View {
 fn hint(session: Session) -> &'static str {
     let board = session.board;
     let converged = board.summary.with(|it| it.convergence == Convergence::Converged);
-    if board.meddled.get() || !session.transport.started.get() || !converged {
+    if board.meddled.get() || !session.transport.started.get() || !converged || session.is_taught() {
         return "";
     }
     "Now press a pod and delete it, or kill a node"

@@ -4,6 +4,8 @@
 //! passes and whenever it stops. What came of a step belongs to the branch in which it was found, so it is shown where that
 //! is part of the past or the future of what is shown, and nowhere else.
 
+mod deeds;
+mod place;
 mod state;
 
 use std::rc::Rc;
@@ -54,6 +56,8 @@ pub(super) struct Run {
     at: usize,
     begun: Vec<Option<Begun>>,
     due: Vec<(Time, Deed)>,
+    /// The proposed command that was given last in this step, and when it is or was carried out.
+    given: Option<(usize, Time)>,
     looked_at: f64,
     /// Branch and time at the last look.
     seen: (BranchId, u64),
@@ -110,7 +114,7 @@ impl Core {
         let Some(place) = run.begun.get_mut(index) else { return };
         let (bet, was_met) = place.take().map_or((None, false), |it| (it.bet, it.was_met));
         *place = Some(Begun { branch, at, first: first.clone(), progress: first, came: None, was_met, bet });
-        (run.at, run.seen) = (index, seen);
+        (run.at, run.seen, run.given) = (index, seen, None);
     }
 
     /// What was found of another branch holds as far as the two are one.
@@ -287,6 +291,7 @@ impl Session {
                 at: step,
                 begun: (0..n).map(|_| None).collect(),
                 due: Vec::new(),
+                given: None,
                 looked_at: f64::MIN,
                 seen,
             }));
@@ -432,43 +437,11 @@ impl Session {
         }
     }
 
-    /// Carries out one of the commands that are proposed.
-    pub fn do_deed(self, index: usize) {
-        let line = self.with_core(|core| {
-            let deed = core.lesson.as_ref()?.step()?.deeds.get(index)?;
-            Some(fill(&deed.run, core.sim()))
-        });
-        match line.flatten() {
-            None => {}
-            Some(None) => self.toast("There is no such pod now", Tone::Error),
-            Some(Some(line)) => match line.parse::<Command>() {
-                Ok(command) => self.meddle(command),
-                // Only a console takes it: it looks, and changes nothing.
-                Err(_) => self.run_line(&line),
-            },
-        }
-        self.look_now();
-    }
-
     /// Shows the commands that solve the step.
     pub fn tell_solution(self) {
         if let Some(learning) = self.learning() {
             learning.is_told.put(!learning.is_told.get_untracked());
         }
-    }
-
-    /// Carries them out, each at its time from now on.
-    pub fn do_solution(self) {
-        self.stop_seeking();
-        let refused = self.with_core(|core| {
-            let now = core.sim().now();
-            let run = core.lesson.as_mut()?;
-            let deeds = run.step()?.solution.clone();
-            run.due = deeds.into_iter().map(|deed| (now + deed.at, deed)).collect();
-            core.do_due(self)
-        });
-        self.after_due(refused.flatten());
-        self.refresh();
     }
 
     /// Tells of a command of the solution that was refused.
@@ -482,11 +455,34 @@ impl Session {
     /// As fast as this machine can to where the goal is met, or to the end of the step's time.
     pub fn skip_to_goal(self) {
         let Some(learning) = self.learning() else { return };
+        if let Some(words) = self.why_no_skip(learning) {
+            return self.toast(words, Tone::Notice);
+        }
         self.pause();
         self.stop_seeking();
         self.transport.started.put(true);
         learning.skipping.put(true);
         self.start_frames();
+    }
+
+    /// Why skipping would lead nowhere.
+    fn why_no_skip(self, learning: Learning) -> Option<&'static str> {
+        match learning.stand.get_untracked() {
+            Stand::Late => return Some("The time of this step is over: replay it, or let time pass"),
+            Stand::Met if learning.n_due.get_untracked() == 0 => return Some("The goal is met already"),
+            _ => {}
+        }
+        let is_idle = self.with_core(|core| {
+            let now = core.sim().instant();
+            let run = core.lesson.as_mut()?;
+            let must_act = run.due.is_empty() && run.step()?.solution.iter().any(|it| it.at == Millis(0));
+            let begun = run.now()?;
+            Some(must_act && now.commands <= begun.at.commands)
+        });
+        is_idle
+            .flatten()
+            .filter(|it| *it)
+            .map(|_| "Nothing has been done in this step yet: do it first, or see \"Show me\"")
     }
 
     pub(super) fn stop_skipping(self) {
