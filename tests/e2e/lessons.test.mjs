@@ -229,6 +229,8 @@ labTest('what was open before a lesson hears no keys any more, and a reload offe
   await rail(page).waitFor();
   await card(page).waitFor({ state: 'hidden' });
   const palette = page.getByRole('dialog', { name: 'Commands' });
+  await stepByKey(page, 2);
+  await rail(page).getByText(/A step before this one is not done/).waitFor();
   const offered = (words) => palette.getByRole('option', { name: words, exact: true });
   await page.keyboard.press('Control+k');
   await palette.waitFor();
@@ -242,7 +244,41 @@ labTest('what was open before a lesson hears no keys any more, and a reload offe
   await page.getByText(/^Restored: 2 steps, up to 00:30/).first().waitFor();
   await page.keyboard.press('Control+k');
   await offered('Restore node node-1').waitFor();
-  assert.equal(await rail(page).count(), 1, 'the lesson is still there');
+  assert.equal(await rail(page).locator('.lesson-steps > li:nth-child(2) > [aria-current=step]').count(), 1, 'at its step');
+  assert.match(page.url(), /step=2/);
+});
+
+labTest('what is proposed waits for what it follows, is typed as well, and replaying moves nothing', { path: `${workspace}&s=which-pod-dies&step=1` }, async ({ page, lab }) => {
+  await rail(page).waitFor();
+  await card(page).waitFor({ state: 'hidden' });
+  await rail(page).getByRole('button', { name: 'Make one unready' }).click();
+  await rail(page).getByRole('button', { name: 'Ask for 4' }).click();
+  await lab.message(/Follows in 5 s of virtual time/).waitFor();
+  await met(page).waitFor();
+  await rail(page).getByText('The one that is not ready', { exact: false }).first().waitFor();
+  for (let i = 0; i < 3; i += 1) {
+    await rail(page).getByRole('button', { name: 'Replay step' }).click();
+    await lab.message(/Branch|branch/).first().waitFor({ timeout: 2_000 }).catch(() => {});
+    await rail(page).getByRole('button', { name: 'Make one unready' }).click();
+  }
+  assert.ok((await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)) <= 0, 'the page itself does not scroll');
+  await page.keyboard.press(':');
+  await page.keyboard.type('node stop node-2');
+  await page.keyboard.press('Enter');
+  await page.getByText('node/node-2 stopped').waitFor();
+});
+
+labTest('main buttons show their words in forced colours', { path: `${workspace}&s=self-healing&step=1`, forcedColors: 'active' }, async ({ page }) => {
+  await rail(page).waitFor();
+  const pairs = await page.locator('.btn-main:visible').evaluateAll((all) => all.map((it) => {
+    const { color, backgroundColor, forcedColorAdjust } = getComputedStyle(it);
+    return { color, backgroundColor, forcedColorAdjust };
+  }));
+  assert.ok(pairs.length > 0);
+  for (const { color, backgroundColor, forcedColorAdjust } of pairs) {
+    assert.notEqual(color, backgroundColor);
+    assert.equal(forcedColorAdjust, 'none', 'else a plate of the page covers the words');
+  }
 });
 
 labTest('files of lessons open, and their mistakes have a place', async ({ page, lab }) => {
@@ -262,7 +298,6 @@ labTest('files of lessons open, and their mistakes have a place', async ({ page,
   await page.keyboard.press('Escape');
 
   await open(text);
-  await lab.message(/The lesson is open: Self-healing/).waitFor();
   await rail(page).getByRole('heading', { name: 'Self-healing' }).waitFor();
   await rail(page).getByRole('button', { name: 'Leave the lesson' }).click();
   await rail(page).waitFor({ state: 'detached' });
