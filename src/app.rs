@@ -33,9 +33,9 @@ pub fn App(
         Some(opened) => {
             let session = Session::of(opened.history, opened.selected);
             // A lesson says itself that it is there, and needs the room.
-            match opened.lesson {
-                Some(_) => session.say(&opened.words),
-                None => session.toast(opened.words, Tone::Answer),
+            match opened.lesson.is_some() && !opened.is_link {
+                true => session.say(&opened.words),
+                false => session.toast(opened.words, Tone::Answer),
             }
             session.past.before.put(opened.before);
             if let Some(taught) = opened.lesson {

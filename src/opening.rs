@@ -89,6 +89,8 @@ pub struct Opened {
     pub selected: Option<ObjectKey>,
     pub card: Option<Card>,
     pub words: String,
+    /// It was asked for by a link to a moment.
+    pub is_link: bool,
     /// What was open before can be had back: its name.
     pub before: Option<String>,
     pub lesson: Option<Taught>,
@@ -422,7 +424,16 @@ fn play(stage: State<Stage>, way: Way) {
         if card.is_some() {
             LEFT.with(|left| left.replace(Some(Left { scenario: way.scenario, steps: Vec::new() })));
         }
-        app::put(Opened { history, selected: way.selected, card, words, before: way.back, lesson: way.lesson });
+        let is_link = way.words == LINK;
+        app::put(Opened {
+            history,
+            selected: way.selected,
+            card,
+            words,
+            is_link,
+            before: way.back,
+            lesson: way.lesson,
+        });
     });
 }
 

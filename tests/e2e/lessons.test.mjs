@@ -85,10 +85,10 @@ labTest('a lesson is walked by keyboard: a bet, a button, the console, and why',
   await rail(page).getByText(/left$/).waitFor();
   await lab.speed('16×');
   await page.locator('#h-step').focus();
-  await tabTo(page, 'Play');
+  await tabTo(page, 'Let it run');
   await page.keyboard.press('Enter');
   await met(page).waitFor();
-  await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Let it run', exact: true }).waitFor();
   assert.match(await rail(page).locator('.verdict').innerText(), /You bet 6 pods\. It was 4 pods\. Four\./);
 
   // What explains it leads to its moment, and what came of the step stays.
@@ -165,7 +165,7 @@ labTest('all lessons are walked by keyboard to their end', { path: `${workspace}
         rail(page).getByText(/Its time is over/).waitFor().then(() => assert.fail(`${id}, step ${at}: its time is over`)),
       ]);
       await rail(page).locator('.lesson-came').waitFor();
-      await rail(page).getByRole('button', { name: 'Play', exact: true }).waitFor();
+      await rail(page).getByRole('button', { name: 'Let it run', exact: true }).waitFor();
     }
     await rail(page).getByText('That was the last step').waitFor();
     assert.deepEqual(await lab.sidewaysOverflow(), 0, title);

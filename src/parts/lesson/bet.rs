@@ -18,7 +18,7 @@ pub fn bet(session: Session, learning: Learning, asked: &Prediction, lit: State<
         None => asked.choices.iter().enumerate().map(|(at, it)| choice(session, learning, at, it, lit)).collect(),
     };
     let note = move || match (learning.can_bet.get(), learning.bet.with(Option::is_some)) {
-        (true, false) => "Your bet, before you play",
+        (true, false) => "Your bet, before you let it run",
         (true, true) => "Your bet is taken down",
         (false, true) => "Your bet stands",
         (false, false) => "You made no bet. Replay the step to make one",

@@ -183,10 +183,10 @@ fn run(session: Session, learning: Learning) -> View {
     let is_met = move || learning.stand.get() == Stand::Met;
     let playing = session.transport.playing;
     let words = move || match (learning.skipping.get(), playing.get()) {
-        (false, false) => "Play",
+        (false, false) => "Let it run",
         _ => "Pause",
     };
-    let shape = move || if words() == "Play" { "#i-play" } else { "#i-pause" };
+    let shape = move || if words() == "Let it run" { "#i-play" } else { "#i-pause" };
     let switch = move |_| match learning.skipping.get_untracked() || playing.get_untracked() {
         true => session.pause(),
         false => session.play(),
@@ -212,7 +212,7 @@ fn solution(session: Session, step: &Step) -> View {
         view! { <li><span class="sub">{at}</span><code class="lesson-run">{session.filled(&deed.run)}</code></li> }
     };
     if step.solution.is_empty() {
-        return view! { <p class="sub">"Waiting is all it takes: play, or skip to the goal."</p> };
+        return view! { <p class="sub">"Waiting is all it takes: let it run, or skip to the goal."</p> };
     }
     view! {
         <div class="lesson-told">
