@@ -279,13 +279,18 @@ fn name_uniquely(map: &mut Map<String, Value>, identity: &str) {
         return;
     }
     let of = if written.is_empty() { identity } else { written };
+    map.insert("uid".into(), uid_of(of).to_string().into());
+}
+
+/// Always the same UID for the same text.
+pub fn uid_of(text: &str) -> Uid {
     let half = |salt: &str| {
         let mut digest = Digest::default();
         digest.bytes(salt.as_bytes());
-        digest.bytes(of.as_bytes());
+        digest.bytes(text.as_bytes());
         u128::from(digest.value())
     };
-    map.insert("uid".into(), Uid(half("a") << 64 | half("b") | 1).to_string().into());
+    Uid(half("a") << 64 | half("b") | 1)
 }
 
 /// Of a node what it is like and how it is; images and volumes are told elsewhere.

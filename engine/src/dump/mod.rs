@@ -9,15 +9,17 @@ mod parse;
 mod report;
 
 use std::fmt;
+use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::api::{Kind, Name, Object, ObjectKey};
-use crate::apiserver::{apply_defaults, validate_create};
+use crate::api::{Condition, Kind, Name, Node, Object, ObjectKey, Quantity};
+use crate::apiserver::{Usage, apply_defaults, validate_create};
 use crate::manifest::Diagnostic;
 use crate::sim::Map;
 use clean::Cleaner;
+pub use clean::uid_of;
 pub use report::{LeftOut, Report};
 
 /// Bytes that a dump may have: more is refused before anything of it is read.
@@ -196,6 +198,9 @@ impl Reader {
         if self.objects.len() >= MOST_OBJECTS {
             return self.report.leave_out(&name, "beyond the limit");
         }
+        if kind == Kind::HorizontalPodAutoscaler && !asks_for_cpu_alone(&value) {
+            return self.report.leave_out(&name, "by metrics that are not simulated");
+        }
         let who = clean::described(&name, &value);
         self.cleaner.clean(kind, &mut value);
         let read = Object::from_value(kind, value).map_err(|error| [&error.path, ": ", &error.message].concat());
@@ -209,6 +214,23 @@ impl Reader {
         }
     }
 
+    /// Nodes that pods run on and that are not in the dump: as large as they must be, and with as much again.
+    fn make_up_nodes(&mut self) {
+        let mut needed: Map<Name, Usage> = Map::default();
+        for pod in self.objects.iter().filter_map(Object::as_pod).filter(|it| it.is_assigned() && !it.is_finished()) {
+            let node = &pod.spec.node_name;
+            if !self.known.contains_key(&ObjectKey::node(node.clone())) {
+                needed.or_default(node.clone()).add(Usage::of(pod));
+            }
+        }
+        for (name, usage) in needed.iter() {
+            self.objects.push(Object::Node(Rc::new(made_up(name, usage))));
+            let n = usage.pods.to_string();
+            let words = ["Node ", name, " is made up: ", &n, " of the pods run there, and the dump does not have it."];
+            self.report.notes.push(words.concat());
+        }
+    }
+
     fn finish(mut self) -> Result<Dump, Unreadable> {
         let count = |kind: Kind| self.objects.iter().filter(|it| it.kind() == kind).count();
         self.report.read = TAKEN.into_iter().map(|kind| (kind, count(kind))).filter(|(_, n)| *n > 0).collect();
@@ -219,9 +241,36 @@ impl Reader {
             let hint = "No nodes, pods or workloads are in it: kubectl get nodes,deploy,rs,sts,ds,po,svc,hpa,pdb -A -o yaml makes one that has them.";
             return Err(Unreadable::whole([hint, &found].concat()));
         }
+        self.make_up_nodes();
         let taken = self.cleaner.newest.filter(|it| CLOCKS.contains(it)).map(|it| it * 1_000);
         Ok(Dump { cluster: Cluster::of(self.objects.iter()), taken_ms: taken, report: self.report })
     }
+}
+
+fn made_up(name: &Name, usage: &Usage) -> Node {
+    let mut node = Node::default();
+    node.metadata.name = name.clone();
+    node.metadata.uid = uid_of(&["Node//", name].concat());
+    node.metadata.labels.insert("kubernetes.io/hostname".into(), name.to_string());
+    let amounts = [
+        ("cpu", Quantity::from_milli(usage.cpu_milli.saturating_mul(2).max(4_000))),
+        ("memory", Quantity::from_bytes(usage.memory_bytes.saturating_mul(2).max(8 << 30))),
+        ("pods", Quantity::from_units(usage.pods.saturating_mul(2).max(110))),
+    ];
+    for (resource, amount) in amounts {
+        node.status.capacity.insert(resource.into(), amount);
+        node.status.allocatable.insert(resource.into(), amount);
+    }
+    node.status.conditions.push(Condition::new("Ready", true).because("KubeletReady", ""));
+    node
+}
+
+/// Whether CPU is all that an autoscaler goes by: what pods use of anything else nobody knows here.
+fn asks_for_cpu_alone(value: &Value) -> bool {
+    let metrics = value.pointer("/spec/metrics").and_then(Value::as_array).into_iter().flatten();
+    let text = |it: &Value, path: &str| it.pointer(path).and_then(Value::as_str).map(str::to_owned);
+    let mut metrics = metrics.map(|it| (text(it, "/type"), text(it, "/resource/name")));
+    metrics.all(|(kind, name)| kind.as_deref() == Some("Resource") && name.as_deref() == Some("cpu"))
 }
 
 /// Of some kinds only what a controller made that is here too.
