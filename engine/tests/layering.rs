@@ -52,7 +52,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
             "note",
         ],
     ),
-    ("export", &["api", "sim", "client", "world", "share", "view"]),
+    ("export", &["api", "manifest", "sim", "dump", "client", "world", "share", "view"]),
     ("lesson", &["api", "manifest", "sim", "apiserver", "iac", "client", "controllers", "world", "share", "view"]),
 ];
 

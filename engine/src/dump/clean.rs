@@ -245,7 +245,7 @@ impl Cleaner {
         }
     }
 
-    fn note_times(&mut self, value: &Value) {
+    pub fn note_times(&mut self, value: &Value) {
         match value {
             Value::Array(items) => items.iter().for_each(|it| self.note_times(it)),
             Value::Object(fields) => {

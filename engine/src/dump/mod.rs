@@ -22,6 +22,10 @@ use clean::Cleaner;
 pub use clean::uid_of;
 pub use report::{LeftOut, Report};
 
+/// What makes a dump.
+pub const COMMAND: &str = "kubectl get nodes,deploy,rs,sts,ds,po,svc,hpa,pdb -A -o yaml";
+const NOTHING: &str = "No nodes and no pods are in it, so it is no dump of a cluster. One is made by `";
+
 /// Bytes that a dump may have: more is refused before anything of it is read.
 pub const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// Objects that are taken.
@@ -32,7 +36,7 @@ const MOST_REPLICAS: i32 = 10_000;
 const CLOCKS: std::ops::Range<i64> = 0..7_258_118_400;
 
 /// The kinds that a world is made of, in the order in which they are told.
-const TAKEN: [Kind; 15] = [
+pub const TAKEN: [Kind; 15] = [
     Kind::Node,
     Kind::Namespace,
     Kind::Deployment,
@@ -66,6 +70,8 @@ pub struct Unreadable {
     pub line: usize,
     pub column: usize,
     pub is_too_large: bool,
+    /// It holds neither nodes nor pods.
+    pub is_nothing: bool,
 }
 
 impl Unreadable {
@@ -95,7 +101,7 @@ impl From<Diagnostic> for Unreadable {
     fn from(it: Diagnostic) -> Self {
         let hint = it.hint.map_or_else(String::new, |hint| [". ", &hint].concat());
         let message = it.message + &hint;
-        Self { message, line: it.line as usize, column: it.column as usize, is_too_large: false }
+        Self { message, line: it.line as usize, column: it.column as usize, ..Self::default() }
     }
 }
 
@@ -106,7 +112,7 @@ impl From<serde_json::Error> for Unreadable {
         // Its own words end with the place.
         let reason = text.split(" at line ").next().unwrap_or_default();
         let message = ["This is not valid JSON: ", reason].concat();
-        Self { message, line, column, is_too_large: false }
+        Self { message, line, column, ..Self::default() }
     }
 }
 
@@ -126,7 +132,14 @@ impl Cluster {
     fn of<'a>(objects: impl Iterator<Item = &'a Object>) -> Self {
         let mut text = String::new();
         for object in objects {
-            text.push_str(&object.to_value().to_string());
+            // Whatever some reader of YAML takes for a line break or no text at all is written as an escape.
+            for c in object.to_value().to_string().chars() {
+                if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') {
+                    text.push_str(&format!("\\u{:04x}", u32::from(c)));
+                } else {
+                    text.push(c);
+                }
+            }
             text.push('\n');
         }
         Self(text.into())
@@ -192,6 +205,10 @@ impl Reader {
             return self.report.broken("something without a kind", line, "an object begins with apiVersion and kind");
         }
         let Some(kind) = Kind::find(&version, &name) else { return self.report.leave_out(&name, &version) };
+        if kind == Kind::Lease {
+            // Nodes get new ones; theirs tell how late it was.
+            return self.cleaner.note_times(&value);
+        }
         if !TAKEN.contains(&kind) || !is_of_use(kind, &value) {
             return self.report.leave_out(&name, "");
         }
@@ -235,11 +252,11 @@ impl Reader {
         let count = |kind: Kind| self.objects.iter().filter(|it| it.kind() == kind).count();
         self.report.read = TAKEN.into_iter().map(|kind| (kind, count(kind))).filter(|(_, n)| *n > 0).collect();
         self.report.dropped = self.cleaner.dropped();
-        if self.report.read.is_empty() {
+        if self.report.count(Kind::Node) + self.report.count(Kind::Pod) == 0 {
             let found = self.report.lines();
             let found = if found.is_empty() { String::new() } else { [" ", &found.join(" ")].concat() };
-            let hint = "No nodes, pods or workloads are in it: kubectl get nodes,deploy,rs,sts,ds,po,svc,hpa,pdb -A -o yaml makes one that has them.";
-            return Err(Unreadable::whole([hint, &found].concat()));
+            let is_nothing = true;
+            return Err(Unreadable { is_nothing, ..Unreadable::whole([NOTHING, COMMAND, "`.", &found].concat()) });
         }
         self.make_up_nodes();
         let taken = self.cleaner.newest.filter(|it| CLOCKS.contains(it)).map(|it| it * 1_000);

@@ -18,10 +18,10 @@ impl Simulation {
     pub(super) fn make_surroundings(&mut self, objects: &[Object], began: Seq) {
         let mut wanted: Map<Name, ()> = Map::default();
         for object in objects {
-            match object {
-                Object::Namespace(it) => drop(wanted.insert(it.metadata.name.clone(), ())),
-                _ => drop(wanted.insert(object.meta().namespace.clone(), ())),
-            }
+            wanted.insert(object.meta().namespace.clone(), ());
+        }
+        for it in objects.iter().filter_map(Object::as_namespace) {
+            wanted.remove(&it.metadata.name);
         }
         for (name, ()) in wanted.iter().filter(|(name, ())| !name.is_empty()) {
             let metadata = ObjectMeta { name: name.clone(), ..ObjectMeta::default() };
