@@ -421,7 +421,8 @@ fn mutilate(value: &mut Value, mut way: Vec<u16>, with: Value) {
 fn play_a_while(dump: &Dump) {
     let mut simulation = Simulation::new(Scenario::of_dump(dump));
     simulation.run_until(Time(20_000), 20_000);
-    if let Some(name) = simulation.machines().keys().next().cloned() {
+    let first = simulation.machines().keys().next().cloned();
+    if let Some(name) = first {
         let _ = simulation.dispatch(format!("node stop {name}").parse().expect("a command"));
     }
     simulation.run_until(Time(400_000), 60_000);

@@ -1,5 +1,5 @@
 use leptos::task::spawn_local;
-use loopscope_engine::share::{LONG_LINK, MOST_IN_LINK, pack, state_words, write_moment};
+use loopscope_engine::share::{LONG_LINK, MOST_BYTES, MOST_IN_LINK, pack, state_words, write_moment};
 use web_sys::{Event, HtmlInputElement};
 
 use super::deeds::Sheets;
@@ -67,6 +67,9 @@ fn make(session: Session, link: Link, from_start: bool) {
     let (now, state) = (clock(moment.at.at.0), state_words(moment.digest));
     link.about.put([moment.scenario.name.as_str(), " at ", &now, ", state ", &state].concat());
     let text = write_moment(&moment);
+    if text.len() > MOST_BYTES {
+        return link.answer.put("This moment holds a whole cluster: take it as a file.".into());
+    }
     spawn_local(async move {
         match platform::deflate(&text).await {
             Some(bytes) => link.url.put([platform::address_of_page().as_str(), "#", &pack(&text, &bytes)].concat()),

@@ -8,7 +8,7 @@ use super::shape::{Field, Shape};
 use super::table::{FILE, MATCHES, MEASURE, MEASURES, PREDICATE, PREDICATES};
 
 /// What fields are for, by what they stand in and their names.
-pub const ABOUT: [(&str, &str); 77] = [
+pub const ABOUT: [(&str, &str); 78] = [
     ("file.title", "What the scenario or lesson is called."),
     ("file.summary", "One or two sentences for a list of lessons."),
     ("file.name", "The scenario's name in links and journals; the title where it is left out."),
