@@ -9,6 +9,7 @@ use std::rc::Rc;
 use gloo_timers::future::TimeoutFuture;
 use leptos::task::spawn_local;
 use loopscope_engine::api::ObjectKey;
+use loopscope_engine::dump::{self, Unreadable};
 use loopscope_engine::history::History;
 use loopscope_engine::lesson::{self, Lesson, Listed, Mistake};
 use loopscope_engine::share::{
@@ -53,6 +54,8 @@ pub struct Card {
     pub n_steps: usize,
     /// It is open already.
     pub is_open: bool,
+    /// There is nothing to choose: it only tells.
+    pub is_told: bool,
 }
 
 /// What can still be used of something that could not be opened, or not as it was.
@@ -81,6 +84,8 @@ struct Way {
     /// The name of what is left behind, where that can be had back.
     back: Option<String>,
     lesson: Option<Taught>,
+    /// What was read of a cluster, and what was not.
+    report: Vec<String>,
 }
 
 /// Another world to put into the page.
@@ -284,7 +289,7 @@ fn beginning_of(taught: Taught) -> Way {
     let lesson: &Lesson = &taught.lesson;
     let words = if lesson.has_course() { "The lesson" } else { "The scenario" };
     let Moment { scenario, steps, at, selected, .. } = beginning_moment(lesson);
-    Way { scenario, steps, at, selected, digest: None, words, back: None, lesson: Some(taught) }
+    Way { scenario, steps, at, selected, digest: None, words, back: None, lesson: Some(taught), report: Vec::new() }
 }
 
 /// Opens a file; a journal in the given scenario.
@@ -292,17 +297,54 @@ pub fn open_file(stage: State<Stage>, scenario: Scenario, file: web_sys::File) {
     let run = begin(stage);
     spawn_local(async move {
         let size = file.size() as usize;
-        let read = if size > MOST_BYTES {
-            Err(Bad::too_large("This file", size, MOST_BYTES))
-        } else {
-            let text = platform::file_text(file).await.unwrap_or_default();
-            if is_scenario_file(&text) {
-                return open_text(stage, run, String::new(), &text);
-            }
-            read_file(&text)
-        };
-        go(stage, run, scenario, read, "The file");
+        if size > dump::MOST_BYTES {
+            return stage.put(Stage::Told(no_dump(&Unreadable::too_large(size))));
+        }
+        let text = platform::file_text(file).await.unwrap_or_default();
+        if is_scenario_file(&text) {
+            return open_text(stage, run, String::new(), &text);
+        }
+        if !dump::looks_like_one(&text) {
+            return go(stage, run, scenario, read_file(&text), "The file");
+        }
+        // A large one takes a while: first the page is to say so.
+        TimeoutFuture::new(0).await;
+        if is_current(run) {
+            open_dump(stage, &text);
+        }
     });
+}
+
+/// Goes on from a cluster that somebody has brought along.
+fn open_dump(stage: State<Stage>, text: &str) {
+    match dump::read(text) {
+        Ok(dump) => {
+            let report = dump.report.lines();
+            play(stage, Way { words: "Your cluster", report, ..beginning(Scenario::of_dump(&dump)) });
+        }
+        // A trace of ours is JSON, too, and says what it is.
+        Err(why) if why.is_nothing && read_file(text).is_err_and(|bad| bad.words.starts_with("This is a trace")) => {
+            go(stage, next_run(), Scenario::self_healing(), read_file(text), "The file");
+        }
+        Err(why) => stage.put(Stage::Told(no_dump(&why))),
+    }
+}
+
+fn no_dump(why: &Unreadable) -> Card {
+    let title = match why {
+        Unreadable { is_too_large: true, .. } => "Too large",
+        Unreadable { is_nothing: true, .. } => "Not something that Loopscope can open",
+        _ => "Something in it cannot be read",
+    };
+    Card { title, words: why.to_string(), is_told: true, ..Card::default() }
+}
+
+/// What became of a cluster that was brought along.
+fn told_of(way: &Way) -> Option<Card> {
+    let list = way.report.clone();
+    let title = "Your cluster goes on here";
+    let words = "From where it stood when the file was made. Break something and see what becomes of it.".into();
+    (!list.is_empty()).then(|| Card { title, words, list, is_open: true, is_told: true, ..Card::default() })
 }
 
 fn begin(stage: State<Stage>) -> u32 {
@@ -323,7 +365,7 @@ fn go(stage: State<Stage>, run: u32, scenario: Scenario, read: Result<Handed, Ba
 fn way(handed: Handed, current: Scenario, words: &'static str) -> Way {
     match handed {
         Handed::Moment(Moment { scenario, steps, at, selected, digest }) => {
-            Way { scenario, steps, at, selected, digest: Some(digest), words, back: None, lesson: None }
+            Way { scenario, steps, at, selected, digest: Some(digest), words, back: None, lesson: None, report: Vec::new() }
         }
         Handed::Scenario(scenario) => beginning(scenario),
         Handed::Journal(steps) => journal(current, steps),
@@ -332,12 +374,12 @@ fn way(handed: Handed, current: Scenario, words: &'static str) -> Way {
 
 fn beginning(scenario: Scenario) -> Way {
     let (steps, at) = (Vec::new(), Instant::default());
-    Way { scenario, steps, at, selected: None, digest: None, words: "The scenario", back: None, lesson: None }
+    Way { scenario, steps, at, selected: None, digest: None, words: "The scenario", back: None, lesson: None, report: Vec::new() }
 }
 
 fn journal(scenario: Scenario, steps: Vec<Rc<JournalEntry>>) -> Way {
     let at = steps.last().map_or_else(Instant::default, |last| Instant::end_of(last.at + AFTER));
-    Way { scenario, steps, at, selected: None, digest: None, words: "The journal", back: None, lesson: None }
+    Way { scenario, steps, at, selected: None, digest: None, words: "The journal", back: None, lesson: None, report: Vec::new() }
 }
 
 /// Begins a scenario. What was open is kept until another one is opened.
@@ -376,7 +418,7 @@ fn tell(stage: State<Stage>, bad: Bad, current: Scenario) {
         list: Vec::new(),
         scenario: scenario.name.clone(),
         n_steps: bad.steps.len(),
-        is_open: false,
+        ..Card::default()
     };
     let steps = bad.steps.into_iter().map(Rc::new).collect();
     LEFT.with(|left| left.replace(Some(Left { scenario, steps })));
@@ -419,7 +461,7 @@ fn play(stage: State<Stage>, way: Way) {
                 platform::name_scenario(&way.scenario);
             }
         }
-        let card = doubts(&way, &history, &refused);
+        let card = doubts(&way, &history, &refused).or_else(|| told_of(&way));
         let words = arrival(&way, &history);
         if card.is_some() {
             LEFT.with(|left| left.replace(Some(Left { scenario: way.scenario, steps: Vec::new() })));
@@ -475,7 +517,7 @@ fn doubts(way: &Way, history: &History, refused: &[(usize, Outcome)]) -> Option<
         (false, _) => no_more,
     };
     let title = if is_known { "Open, but not as it was" } else { "Open, but for some commands" };
-    Some(Card { title, words, list, scenario: way.scenario.name.clone(), n_steps: 0, is_open: true })
+    Some(Card { title, words, list, scenario: way.scenario.name.clone(), is_open: true, ..Card::default() })
 }
 
 /// Leaves what is shown as it is.

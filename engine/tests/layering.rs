@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer with the layers it may use. `note` is the macro of `client`.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("sim", &[]),
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
     ("apiserver", &["api", "sim"]),
+    ("dump", &["api", "manifest", "sim", "apiserver"]),
     ("gitops", &["api", "sim"]),
     ("iac", &["api", "manifest", "sim"]),
     ("client", &["api", "sim", "apiserver", "gitops", "iac", "note"]),
@@ -28,11 +29,12 @@ const LAYERS: [(&str, &[&str]); 16] = [
             "controllers",
             "environment",
             "kubectl",
+            "dump",
             "note",
         ],
     ),
     ("history", &["api", "apiserver", "kubectl", "sim", "world"]),
-    ("share", &["api", "manifest", "sim", "environment", "world"]),
+    ("share", &["api", "manifest", "sim", "dump", "environment", "world"]),
     (
         "view",
         &[
@@ -50,7 +52,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
             "note",
         ],
     ),
-    ("export", &["api", "sim", "client", "world", "share", "view"]),
+    ("export", &["api", "manifest", "sim", "dump", "client", "world", "share", "view"]),
     ("lesson", &["api", "manifest", "sim", "apiserver", "iac", "client", "controllers", "world", "share", "view"]),
 ];
 

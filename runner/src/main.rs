@@ -1,5 +1,6 @@
 //! `loopscope-run lesson.yaml`: plays a scenario file, prints what happened, and fails where a goal is not reached.
 
+mod cluster;
 mod oembed;
 
 use std::fmt::Write;
@@ -14,6 +15,7 @@ use loopscope_engine::world::Simulation;
 
 const USAGE: &str = "\
 usage: loopscope-run <file.yaml> [--solution] [--trace | --summary] [--seed N]
+       loopscope-run --dump <cluster.yaml> [--do '30s node stop node-2']... [--for 10m] [--trace] [--as-scenario]
        loopscope-run --schema
        loopscope-run --index <folder>
        loopscope-run --oembed <folder> <sprite.svg> <into>
@@ -22,6 +24,10 @@ usage: loopscope-run <file.yaml> [--solution] [--trace | --summary] [--seed N]
   --summary    say how each step ends (the usual)
   --trace      print every event as well, heartbeats left out
   --seed N     another seed than the file's
+  --dump       go on from a cluster: what `kubectl get nodes,deploy,rs,sts,ds,po,svc,hpa,pdb -A -o yaml` printed
+  --do         then and there a command, as a journal has it; as often as you like
+  --for        how long, such as 90s or 10m; a minute where nothing is said
+  --as-scenario  print the scenario file that begins there, and play nothing
   --schema     print the JSON Schema of such files
   --index      print the index of a folder of such files
   --oembed     write descriptions and pictures of the worlds of a folder, for embeds
@@ -58,6 +64,7 @@ fn answer(args: &[String]) -> Result<(String, u8), String> {
     match words.as_slice() {
         ["--help" | "-h" | "help"] => Ok((format!("{USAGE}\n"), 0)),
         ["--schema"] => Ok((pretty(&lesson::schema()), 0)),
+        ["--dump", file, rest @ ..] => cluster::run(file, rest),
         ["--index", folder] => Ok((pretty(&index(folder)?), 0)),
         ["--oembed", folder, sprite, into] => {
             let sprite = std::fs::read_to_string(sprite).map_err(|error| format!("{sprite}: {error}"))?;

@@ -96,7 +96,7 @@ pub static DEEDS: [Deed; 84] = [
     anywhere("Leave out the last thing done, in another branch", &[], |session, _| session.leave_out_last()),
     anywhere("Go to the history", &[], |session, _| go(session, Part::History, "h-hist")),
     anywhere("Share: link to this moment, files, pictures", &[], |_, sheets| sheets.share.put(true)),
-    anywhere("Open a moment, a scenario or a journal", &[], |_, sheets| {
+    anywhere("Open a moment, a scenario, a journal or your cluster", &[], |_, sheets| {
         sheets.share.put(true);
         platform::next_frame(|| platform::focus_by_id("open-moment"));
     }),

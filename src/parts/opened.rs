@@ -70,7 +70,7 @@ fn progress_view(stage: State<Stage>) -> View {
 
 fn card_view(sheets: Sheets, card: Card) -> View {
     let stage = sheets.stage;
-    let Card { title, words, list, scenario, n_steps, is_open } = card;
+    let Card { title, words, list, scenario, n_steps, is_open, is_told } = card;
     let steps = [n_steps.to_string().as_str(), if n_steps == 1 { " command" } else { " commands" }].concat();
     let steps = (n_steps > 0).then(|| {
         let name = ["Play the ", &steps, " before it"].concat();
@@ -80,14 +80,17 @@ fn card_view(sheets: Sheets, card: Card) -> View {
         stay(stage);
         sheets.lessons.put(true);
     };
-    let other = if scenario.is_empty() {
+    let other = if is_told {
+        View::default()
+    } else if scenario.is_empty() {
         view! { <button class="btn" type="button" on:click=lessons>"See the lessons"</button> }
     } else {
         let alone = ["Open ", scenario.as_str(), " without it"].concat();
         view! { <button class="btn" type="button" on:click={move |_| take_scenario(stage)}>{alone}</button> }
     };
     let list = (!list.is_empty()).then(|| {
-        let item = |line: String| view! { <li class="mono">{line}</li> };
+        let class = if is_told { "" } else { "mono" };
+        let item = |line: String| view! { <li class=class>{line}</li> };
         view! { <ul class="opened-list">{list.into_iter().map(item).collect::<View>()}</ul> }
     });
     let leave = if is_open { "Go on with it" } else { "Keep what is open" };

@@ -1,5 +1,5 @@
 use leptos::task::spawn_local;
-use loopscope_engine::share::{LONG_LINK, MOST_IN_LINK, pack, state_words, write_moment};
+use loopscope_engine::share::{LONG_LINK, MOST_BYTES, MOST_IN_LINK, pack, state_words, write_moment};
 use web_sys::{Event, HtmlInputElement};
 
 use super::deeds::Sheets;
@@ -9,6 +9,8 @@ use crate::atoms::{clock, icon};
 use crate::platform;
 use crate::session::{Export, Session, session};
 use crate::ui::{State, View, effect, view};
+
+const MAKES_A_DUMP: &str = "kubectl get nodes,deploy,rs,sts,ds,po,svc,hpa,pdb -A -o yaml > cluster.yaml";
 
 /// What the dialog says of the moment that is shown.
 #[derive(Clone, Copy)]
@@ -65,6 +67,9 @@ fn make(session: Session, link: Link, from_start: bool) {
     let (now, state) = (clock(moment.at.at.0), state_words(moment.digest));
     link.about.put([moment.scenario.name.as_str(), " at ", &now, ", state ", &state].concat());
     let text = write_moment(&moment);
+    if text.len() > MOST_BYTES {
+        return link.answer.put("This moment holds a whole cluster: take it as a file.".into());
+    }
     spawn_local(async move {
         match platform::deflate(&text).await {
             Some(bytes) => link.url.put([platform::address_of_page().as_str(), "#", &pack(&text, &bytes)].concat()),
@@ -153,10 +158,18 @@ fn open_part(sheets: Sheets) -> View {
         <h3 class="h">"Open"</h3>
         <div class="share-open">
             <label class="btn btn-s open-file">
-                <input class="sr" id="open-moment" type="file" accept=".txt,.yaml,.yml,text/plain,text/yaml" on:change=chosen/>
+                <input class="sr" id="open-moment" type="file" accept=".txt,.yaml,.yml,.json,text/plain,text/yaml,application/json" on:change=chosen/>
                 "Open a file…"
             </label>
             <span class="sub">"A moment, a scenario, a lesson or a journal. Or drop it anywhere on the page."</span>
         </div>
+        <p class="sub">"Your own cluster opens as well: it goes on here from where it stood. This makes its file:"</p>
+        <input
+            class="field mono" id="dump-command" type="text" readonly="" aria-label="Command that makes a file of a cluster"
+            prop:value=MAKES_A_DUMP on:focus={move |_| platform::select_all("dump-command")}
+        />
+        <p class="sub">
+            "Secrets, ConfigMaps, values of environment variables, arguments and annotations are dropped while it is read, and it never leaves this page."
+        </p>
     }
 }

@@ -1,7 +1,7 @@
 //! What goes out of the page: the moment as text and link, files, pictures.
 
 use loopscope_engine::api::Kind;
-use loopscope_engine::export::{MapPicture, chrome_trace, picture, trace_json};
+use loopscope_engine::export::{MapPicture, chrome_trace, cluster_yaml, picture, trace_json};
 use loopscope_engine::share::{Moment, write_journal_file, write_moment_file, write_scenario_file};
 use loopscope_engine::view;
 use loopscope_engine::world::Instant;
@@ -14,6 +14,7 @@ use crate::platform;
 pub enum Export {
     Moment,
     Scenario,
+    Cluster,
     Journal,
     Trace,
     Perfetto,
@@ -22,9 +23,10 @@ pub enum Export {
 }
 
 impl Export {
-    pub const ALL: [(Export, &'static str, &'static str); 7] = [
+    pub const ALL: [(Export, &'static str, &'static str); 8] = [
         (Export::Moment, "Moment", "Everything: opens as you see it now"),
         (Export::Scenario, "Scenario", "How it began, as YAML to edit"),
+        (Export::Cluster, "Cluster", "All objects as they are now, as kubectl prints them"),
         (Export::Journal, "Journal", "What you did, a command a line"),
         (Export::Trace, "Trace", "All kept events, as JSON"),
         (Export::Perfetto, "Trace for Perfetto", "Opens in ui.perfetto.dev"),
@@ -37,6 +39,7 @@ impl Export {
         match self {
             Export::Moment => (".moment.txt", "text/plain"),
             Export::Scenario => (".scenario.yaml", "text/yaml"),
+            Export::Cluster => (".cluster.yaml", "text/yaml"),
             Export::Journal => (".journal.txt", "text/plain"),
             Export::Trace => (".trace.json", "application/json"),
             Export::Perfetto => (".perfetto.json", "application/json"),
@@ -77,6 +80,7 @@ impl Session {
             Some(match what {
                 Export::Moment => return None,
                 Export::Scenario => write_scenario_file(sim.scenario()),
+                Export::Cluster => cluster_yaml(sim),
                 Export::Journal => write_journal_file(sim.scenario(), steps),
                 Export::Trace => trace_json(sim),
                 Export::Perfetto => chrome_trace(sim),

@@ -12,7 +12,7 @@ use super::table::{FILE, SCENARIO};
 use super::{Choice, Claim, Course, Deed, Explain, Lesson, Mistake, Prediction, Prose, Show, Step};
 use crate::api::{Kind, ObjectKey};
 use crate::manifest::{self, Severity, Span, Spans, located};
-use crate::share::{LONGEST_MS, MARK, MOST_BYTES, MOST_COMMANDS, VERSION, read_scenario};
+use crate::share::{LONGEST_MS, MARK, MOST_COMMANDS, VERSION, most_bytes, read_scenario};
 use crate::sim::{Millis, Time};
 use crate::world::{Command, JournalEntry, Scenario, read_journal_until};
 
@@ -26,8 +26,9 @@ const START: Span = Span { line: 1, column: 1, length: 1 };
 /// All that is wrong with it.
 pub fn read(text: &str) -> Result<Lesson, Vec<Mistake>> {
     let one = |message: String| vec![Mistake::at(START, "", message, String::new())];
-    if text.len() > MOST_BYTES {
-        return Err(one(["the file has more than ", &(MOST_BYTES / 1024).to_string(), " kB"].concat()));
+    let most = most_bytes(text);
+    if text.len() > most {
+        return Err(one(["the file has more than ", &(most / 1024).to_string(), " kB"].concat()));
     }
     // The first line is a comment: with it, places are those of the file.
     let text = text.trim_start_matches('\u{feff}');

@@ -8,7 +8,7 @@ use super::shape::{Field, Shape};
 use super::table::{FILE, MATCHES, MEASURE, MEASURES, PREDICATE, PREDICATES};
 
 /// What fields are for, by what they stand in and their names.
-pub const ABOUT: [(&str, &str); 77] = [
+pub const ABOUT: [(&str, &str); 78] = [
     ("file.title", "What the scenario or lesson is called."),
     ("file.summary", "One or two sentences for a list of lessons."),
     ("file.name", "The scenario's name in links and journals; the title where it is left out."),
@@ -16,6 +16,7 @@ pub const ABOUT: [(&str, &str); 77] = [
     ("file.epochMs", "The wall clock at the start, in ms since 1970-01-01 UTC."),
     ("file.nodes", "The machines at the start; three of 4 CPUs and 8 GiB where the field is left out."),
     ("file.manifest", "Kubernetes objects that are applied at the start, as YAML."),
+    ("file.cluster", "A cluster to go on from: its objects as kubectl get prints them, as YAML or JSON."),
     ("file.behaviors", "How the programs of images behave, as flags: app:v1: --start=300ms --ready-after=2s."),
     ("file.latency", "How long requests, answers, watches and phases of a turn take, in ms."),
     ("file.maxPods", "More pods in one workload are refused."),

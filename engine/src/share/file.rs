@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::link::sum;
 use super::moment::{read_steps, read_yaml, state_words};
 use super::{Bad, MOST_BYTES, Moment, VERSION, read_moment, scenario, write_moment};
+use crate::dump;
 use crate::manifest;
 use crate::world::{JournalEntry, Scenario, write_journal};
 
@@ -23,6 +24,12 @@ pub enum Handed {
 /// What the first line of a file begins with.
 pub const MARK: &str = "# Loopscope ";
 const WHAT: &str = "This file";
+
+/// Bytes that a file may have: with a cluster in it as many as a dump.
+pub fn most_bytes(text: &str) -> usize {
+    let has_cluster = ["\ncluster: |", "\n  cluster: |"].into_iter().any(|it| text.contains(it));
+    if has_cluster { dump::MOST_BYTES } else { MOST_BYTES }
+}
 
 fn head(kind: &str) -> String {
     [MARK, kind, " ", &VERSION.to_string()].concat()
@@ -53,8 +60,9 @@ pub fn write_moment_file(moment: &Moment) -> String {
 /// # Errors
 /// What is wrong, and what can still be used.
 pub fn read_file(text: &str) -> Result<Handed, Bad> {
-    if text.len() > MOST_BYTES {
-        return Err(Bad::too_large(WHAT, text.len(), MOST_BYTES));
+    let most = most_bytes(text);
+    if text.len() > most {
+        return Err(Bad::too_large(WHAT, text.len(), most));
     }
     let text = text.trim_start_matches('\u{feff}');
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));

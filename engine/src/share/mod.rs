@@ -10,7 +10,7 @@ mod moment;
 mod scenario;
 
 pub use bad::{Bad, Fault};
-pub use file::{Handed, MARK, read_file, write_journal_file, write_moment_file, write_scenario_file};
+pub use file::{Handed, MARK, most_bytes, read_file, write_journal_file, write_moment_file, write_scenario_file};
 pub use link::{LONG_LINK, LONGEST_LINK, MOST_IN_LINK, is_link, pack, packed, unpack};
 pub use moment::{Moment, read_moment, state_words, write_moment};
 pub use scenario::{Wrong, read as read_scenario};

@@ -95,7 +95,9 @@ pub fn status_of(
     status.observed_generation = budget.metadata.generation;
     let allowed = status.disruptions_allowed > 0;
     let reason = if allowed { "SufficientPods" } else { "InsufficientPods" };
-    set_condition(&mut status.conditions, Condition::new("DisruptionAllowed", allowed).because(reason, ""), now);
+    let mut condition = Condition::new("DisruptionAllowed", allowed).because(reason, "");
+    condition.observed_generation = budget.metadata.generation;
+    set_condition(&mut status.conditions, condition, now);
     (status, recheck)
 }
 
