@@ -166,6 +166,15 @@ impl Objects {
         self.all.get_pair(key)
     }
 
+    /// Where an object is kept: there until it is removed.
+    pub fn slot(&self, key: &ObjectKey) -> Option<u32> {
+        self.all.slot(key)
+    }
+
+    pub fn in_slot(&self, slot: u32) -> Option<&Object> {
+        self.all.at(slot)
+    }
+
     /// Whether any pod is on its way out.
     pub fn has_terminating(&self) -> bool {
         self.n_terminating > 0

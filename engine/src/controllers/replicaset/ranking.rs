@@ -109,19 +109,24 @@ fn sidecar_restarts(pod: &Pod) -> i32 {
     restarts.max().and_then(|most| most.try_into().ok()).unwrap_or(0)
 }
 
-/// Sorts by a relation that need not be a strict order, which the standard library's sorts may refuse. What is sorted are
-/// numbers of pods, which are moved more often than pods should be.
-fn merge_sort(items: &mut [u32], spare: &mut [u32], before: &impl Fn(u32, u32) -> bool) {
+/// Puts the first `count` in their places as a merge sort of all would, by a relation that need not be a strict order,
+/// which the standard library's sorts may refuse. What is sorted are numbers of pods, which are moved more often than
+/// pods should be.
+///
+/// Of each half no more than `count` can come among the first `count` of both.
+fn merge_sort(items: &mut [u32], spare: &mut [u32], count: usize, before: &impl Fn(u32, u32) -> bool) {
     if items.len() < 2 {
         return;
     }
     let half = items.len() / 2;
-    merge_sort(&mut items[..half], &mut spare[..half], before);
-    merge_sort(&mut items[half..], &mut spare[half..], before);
-    spare.copy_from_slice(items);
+    merge_sort(&mut items[..half], &mut spare[..half], count, before);
+    merge_sort(&mut items[half..], &mut spare[half..], count, before);
+    let (lefts, rights) = (half.min(count), (items.len() - half).min(count));
+    spare[..lefts].copy_from_slice(&items[..lefts]);
+    spare[half..half + rights].copy_from_slice(&items[half..half + rights]);
     let (mut left, mut right) = (0, half);
-    for item in items {
-        let takes_right = left == half || (right < spare.len() && before(spare[right], spare[left]));
+    for item in items.iter_mut().take(count) {
+        let takes_right = left == lefts || (right < half + rights && before(spare[right], spare[left]));
         let from = if takes_right { &mut right } else { &mut left };
         *item = spare[*from];
         *from += 1;
@@ -141,6 +146,28 @@ pub fn pods_to_delete(active: &[Rc<Pod>], related: &[Rc<Pod>], count: usize, now
     let ranked: Vec<RankedPod> = active.iter().map(|pod| RankedPod::of(pod, neighbours(pod))).collect();
     let mut order: Vec<u32> = (0..).take(active.len()).collect();
     let before = |a: u32, b: u32| ranked[a as usize].goes_before(&ranked[b as usize], now_millis);
-    merge_sort(&mut order, &mut vec![0; active.len()], &before);
+    merge_sort(&mut order, &mut vec![0; active.len()], count, &before);
     order.into_iter().take(count).map(|index| Rc::clone(&active[index as usize])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::merge_sort;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The relation is no order at all: what beats what is drawn.
+        #[test]
+        fn the_first_few_are_those_of_a_whole_sort(n in 0..60_u32, count in 0..70_usize, seed in any::<u64>()) {
+            let before = |a: u32, b: u32| (seed ^ u64::from(a * 64 + b).wrapping_mul(0x9e37_79b9_7f4a_7c15)).count_ones() % 2 == 0;
+            let sorted = |count: usize| {
+                let mut items: Vec<u32> = (0..n).collect();
+                merge_sort(&mut items, &mut vec![0; n as usize], count, &before);
+                items
+            };
+            let (whole, part) = (sorted(n as usize), sorted(count));
+            let few = count.min(n as usize);
+            prop_assert_eq!(&part[..few], &whole[..few]);
+        }
+    }
 }
