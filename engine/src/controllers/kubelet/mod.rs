@@ -90,6 +90,15 @@ impl Reconciler for Kubelet {
                     && memory.is_some_and(|memory| memory.version == pod.metadata.resource_version);
                 if is_own { Vec::new() } else { vec![(change.key.clone(), Millis(0))] }
             }
+            // The keys as the cache has them: the very same are found at a glance.
+            Object::Node(_) => {
+                self.keys[0] = change.key.clone();
+                Vec::new()
+            }
+            Object::Lease(_) => {
+                self.keys[1] = change.key.clone();
+                Vec::new()
+            }
             _ => Vec::new(),
         }
     }
