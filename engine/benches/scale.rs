@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 use stopwatch::Stopwatch;
 
 const RUNS: usize = 3;
+/// With more pods a rolling update takes minutes: whenever a few are ready, some of all old ones are chosen to go.
+const MOST_UPDATED: usize = 10_000;
 /// Time per pod may differ so much between the sizes from this one on.
 const MOST_APART: f64 = 2.0;
 const APART_FROM: usize = 100;
@@ -44,14 +46,15 @@ fn row((replicas, nodes): (usize, usize)) -> Value {
     let (virtual_s, events) = (simulation.now().0 as f64 / 1e3, simulation.trace().last_seq().0);
     let held = peak();
     let copied = (replicas >= 1_000).then(|| checkpoint(simulation));
-    let mut update = each(&mut one, |it| load::roll_out(it, replicas));
+    let is_updated = replicas <= MOST_UPDATED;
+    let mut update = is_updated.then(|| each(&mut one, |it| load::roll_out(it, replicas)));
     let held_later = peak();
     // The system counts CPU time in steps of some milliseconds: small clusters are brought up many at a time.
     let count = (5_000 / replicas.max(2 * nodes)).clamp(1, 100);
     if count > 1 {
         let mut many: Vec<Simulation> = (0..count).map(|_| load::cluster(replicas, nodes)).collect();
         create = each(&mut many, |it| load::bring_up(it, replicas));
-        update = each(&mut many, |it| load::roll_out(it, replicas));
+        update = Some(each(&mut many, |it| load::roll_out(it, replicas)));
     }
     // Its end is not what is measured.
     std::mem::forget(one);
@@ -140,14 +143,17 @@ fn table(sizes: impl Iterator<Item = (usize, usize)>) {
         if size.0 >= APART_FROM {
             per_pod.push(create * 1e6 / pods);
         }
+        let shown =
+            |value: f64, digits: usize| if value.is_finite() { format!("{value:.digits$}") } else { "-".into() };
         println!(
-            "{:>9} {:>6} {create:>10.4} {:>11.1} {ratio:>9} {:>10.1} {:>11} {update:>10.4} {:>11.1} {:>9.1} {:>9.1}",
+            "{:>9} {:>6} {create:>10.4} {:>11.1} {ratio:>9} {:>10.1} {:>11} {:>10} {:>11} {:>9.1} {:>9.1}",
             size.0,
             size.1,
             create * 1e6 / pods,
             least("virtual"),
             least("events"),
-            update * 1e6 / pods,
+            shown(update, 4),
+            shown(update * 1e6 / pods, 1),
             least("peak") / 1e6,
             least("later") / 1e6,
         );

@@ -261,14 +261,14 @@ impl Objects {
     }
 
     /// The pods of a namespace whose labels a selector takes.
-    pub fn pods_labeled<'a>(
+    pub fn pods_labeled<'a, 'b>(
         &'a self,
-        namespace: &'a Name,
-        takes: impl Fn(&Labels) -> bool + 'a,
+        namespace: &'b Name,
+        takes: impl Fn(&Labels) -> bool + 'b,
     ) -> impl Iterator<Item = &'a Rc<Pod>> {
         let groups = self.by_labels.get(namespace).into_iter().flat_map(Map::iter);
         let slots = groups.filter(move |(labels, _)| takes(labels)).flat_map(|(_, slots)| slots.slots());
-        self.in_slots(slots).filter_map(Object::as_pod)
+        slots.filter_map(|slot| self.all.at(slot)).filter_map(Object::as_pod)
     }
 
     /// Nodes that pods name and that are not there.

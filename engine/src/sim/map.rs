@@ -398,7 +398,8 @@ mod tests {
 
     #[test]
     fn ranks_are_in_the_order_of_the_keys() {
-        let mut texts = ["", "a", "a\0", "abcdefgh", "abcdefghi", "abcdefghijk", "b", "é", "web-10", "web-2", "Zone_A/b"];
+        let mut texts =
+            ["", "a", "a\0", "abcdefgh", "abcdefghi", "abcdefghijk", "b", "é", "web-10", "web-2", "Zone_A/b"];
         texts.sort_unstable();
         assert!(texts.is_sorted_by_key(|text| text.rank()));
         let mut letters: Vec<String> = (0..=0x10_ffff).filter_map(char::from_u32).map(String::from).collect();

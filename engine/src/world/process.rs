@@ -175,7 +175,8 @@ impl Process {
             return Box::new(objects.iter().filter(|(_, object)| self.kind.watches(object)));
         };
         let lease = ObjectKey::new(Kind::Lease, "kube-node-lease", node.clone());
-        let key_of = |pod: &Rc<Pod>| ObjectKey::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
+        let key_of =
+            |pod: &Rc<Pod>| ObjectKey::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
         let own = [ObjectKey::node(node.clone()), lease].into_iter().chain(objects.pods_on(node).map(key_of));
         let mut all: Vec<(&ObjectKey, &Object)> = own.filter_map(|key| objects.entry(&key)).collect();
         sort_by(&mut all, |a, b| a.0.cmp(b.0));
