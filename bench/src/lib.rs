@@ -34,6 +34,11 @@ impl Bench {
         load::bring_up(&mut self.simulation, self.replicas);
     }
 
+    /// Gives all another image, and runs until no pod has the old one.
+    pub fn roll_out(&mut self) {
+        load::roll_out(&mut self.simulation, self.replicas);
+    }
+
     /// Runs until so many virtual seconds have passed since the beginning.
     pub fn run_to(&mut self, seconds: u32) {
         let until = Time(0) + Millis::from_secs(seconds.into());

@@ -4,7 +4,7 @@
 use crate::build::{self, Profile};
 use crate::cmd::{self, Res};
 use crate::setup::{self, Scope, Tools};
-use crate::{paths, test};
+use crate::{paths, rivals, test};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,7 @@ pub fn command(args: &[String]) -> Res {
         Some((part, rest)) if part == "native" => native(rest),
         Some((part, _)) if part == "browser" => browser(),
         Some((part, _)) if part == "page" => page(),
+        Some((part, _)) if part == "--rivals" => rivals(),
         _ => native(args).and_then(|()| browser()),
     }
 }
@@ -43,6 +44,14 @@ fn browser() -> Res {
     println!("\nmachine: {}", machine());
     let dist = module(&tools)?;
     cmd::run(test::node(&tools, &dist)?.arg("bench.mjs"))
+}
+
+/// What it costs beside what else there is.
+fn rivals() -> Res {
+    let tools = setup::ensure(Scope::All)?;
+    let module = module(&tools)?;
+    println!("\nmachine: {}, load {}", machine(), load());
+    rivals::compare(&tools, &module)
 }
 
 /// What a frame of the built page costs.

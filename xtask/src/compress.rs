@@ -43,7 +43,7 @@ fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-fn brotli(mut bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+pub fn brotli(mut bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let params = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, ..Default::default() };
     let mut out = Vec::new();
     brotli::BrotliCompress(&mut bytes, &mut out, &params)?;

@@ -13,6 +13,7 @@ mod offline;
 mod palette;
 mod paths;
 mod recordings;
+mod rivals;
 mod serve;
 mod setup;
 mod shots;
@@ -33,7 +34,9 @@ usage: cargo xtask <command>
   test [native|browser|e2e]       set up and run every test, or one part
   lint                            formatting, clippy for both targets, the project's own rules
   size                            what the page weighs, against its budget
-  bench [native|browser|page]     what the engine costs, natively and in a browser; what a frame of the page costs
+  bench [native|browser|page|--rivals]
+                                  what the engine costs, natively and in a browser; what a frame of the page costs;
+                                  or the same work in @ngrok/webernetes (from npm) and here
   lighthouse                      Lighthouse over the built page (fetches it first)
   shots                           screenshots of the built page into target/shots/
   setup [--check] [--page]        install what is missing, or only say what is (--page: without the test tools)

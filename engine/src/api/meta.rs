@@ -48,6 +48,11 @@ impl Name {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Where the text lies: of two names at one address both are the same.
+    pub fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).cast::<u8>().addr()
+    }
 }
 
 impl Key for Name {

@@ -214,7 +214,7 @@ impl ApiServer {
         if it.spec.finalizers.len() == before {
             return Ok(Answer { object: Object::Namespace(namespace), outcome: Effect::Unchanged });
         }
-        self.finish_write(Object::Namespace(namespace), moment)
+        self.finish_write(key.clone(), Object::Namespace(namespace), moment)
     }
 }
 

@@ -109,7 +109,7 @@ impl ApiServer {
         }
         self.note_fields(&live, &object, by, moment);
         object.meta_mut().managed = managed;
-        self.finish_write(object, moment)
+        self.finish_write(key, object, moment)
     }
 
     /// The managers of a new object. A pod's is looked at as it came, before admission added to it; `pod` is that.
@@ -135,10 +135,10 @@ impl ApiServer {
         by: ManagerId,
         moment: &Moment<'_>,
     ) -> Option<Difference> {
-        let key = new.key();
-        if !FieldLog::covers(key.kind) {
+        if !FieldLog::covers(new.kind()) {
             return None;
         }
+        let key = new.key();
         let (difference, told) = spec_changes(old, new);
         // What programs keep for themselves in annotations nobody fights over.
         let told = told.into_iter().filter(|(path, ..)| !path.starts_with(ANNOTATIONS));

@@ -80,8 +80,9 @@ pub struct Objects {
     by_labels: Map<Name, Map<Labels, Index>>,
     /// How many there are of each kind, by its number: most kinds are asked for often and there are none of them.
     counts: Vec<u32>,
-    /// Pods on their way out: mostly there are none, and nobody need look for them.
+    /// Pods on their way out, and pods that have ended: mostly there are none, and nobody need look for them.
     n_terminating: usize,
+    n_finished: usize,
 }
 
 /// Puts the slot of a key in `all` into an index. An object that only changes stays in its slot, and no index needs to
@@ -152,6 +153,10 @@ fn is_terminating(object: &Object) -> bool {
     object.as_pod().is_some_and(|pod| pod.is_terminating())
 }
 
+fn is_finished(object: &Object) -> bool {
+    object.as_pod().is_some_and(|pod| pod.is_finished())
+}
+
 impl Objects {
     pub fn indexed(indexes: Indexes) -> Self {
         Self { indexes, ..Self::default() }
@@ -166,9 +171,23 @@ impl Objects {
         self.all.get_pair(key)
     }
 
+    /// Where an object is kept: there until it is removed.
+    pub fn slot(&self, key: &ObjectKey) -> Option<u32> {
+        self.all.slot(key)
+    }
+
+    pub fn in_slot(&self, slot: u32) -> Option<&Object> {
+        self.all.at(slot)
+    }
+
     /// Whether any pod is on its way out.
     pub fn has_terminating(&self) -> bool {
         self.n_terminating > 0
+    }
+
+    /// How many pods have ended.
+    pub fn n_finished(&self) -> usize {
+        self.n_finished
     }
 
     pub fn pod(&self, key: &ObjectKey) -> Option<&Rc<Pod>> {
@@ -242,14 +261,14 @@ impl Objects {
     }
 
     /// The pods of a namespace whose labels a selector takes.
-    pub fn pods_labeled<'a>(
+    pub fn pods_labeled<'a, 'b>(
         &'a self,
-        namespace: &'a Name,
-        takes: impl Fn(&Labels) -> bool + 'a,
+        namespace: &'b Name,
+        takes: impl Fn(&Labels) -> bool + 'b,
     ) -> impl Iterator<Item = &'a Rc<Pod>> {
         let groups = self.by_labels.get(namespace).into_iter().flat_map(Map::iter);
         let slots = groups.filter(move |(labels, _)| takes(labels)).flat_map(|(_, slots)| slots.slots());
-        self.in_slots(slots).filter_map(Object::as_pod)
+        slots.filter_map(|slot| self.all.at(slot)).filter_map(Object::as_pod)
     }
 
     /// Nodes that pods name and that are not there.
@@ -290,6 +309,7 @@ impl Objects {
             }
             self.counts[key.kind as usize] += 1;
             self.n_terminating += usize::from(is_terminating(&object));
+            self.n_finished += usize::from(is_finished(&object));
             self.index_owners(&key, &object, slot);
             self.index_place(&key, &object, slot);
             self.index_labels(&key, &object, slot);
@@ -305,6 +325,7 @@ impl Objects {
         let old = self.all.remove(key)?;
         self.counts[key.kind as usize] -= 1;
         self.n_terminating -= usize::from(is_terminating(&old));
+        self.n_finished -= usize::from(is_finished(&old));
         self.unindex_owners(key, &old, slot);
         self.unindex_place(key, &old, slot);
         self.unindex_labels(key, &old, slot);
@@ -315,6 +336,8 @@ impl Objects {
     fn reindex(&mut self, key: &ObjectKey, old: &Object, new: &Object, slot: u32) {
         self.n_terminating += usize::from(is_terminating(new));
         self.n_terminating -= usize::from(is_terminating(old));
+        self.n_finished += usize::from(is_finished(new));
+        self.n_finished -= usize::from(is_finished(old));
         let same_labels = key.kind != Kind::Pod || old.meta().labels == new.meta().labels;
         if !same_labels {
             self.unindex_labels(key, old, slot);

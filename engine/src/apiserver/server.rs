@@ -240,7 +240,8 @@ impl ApiServer {
         moment: &mut Moment<'_>,
     ) -> Result<Answer, ApiError> {
         let key = object.key();
-        let mut old = self.live(&key)?.clone();
+        let (key, old) = self.objects.entry(&key).ok_or_else(|| ApiError::not_found(&key))?;
+        let (key, mut old) = (key.clone(), old.clone());
         let mut object = self.updated(&key, object, &old)?;
         let known = managed.unwrap_or_else(|| old.meta().managed.clone());
         let is_same = object == old;
@@ -257,7 +258,7 @@ impl ApiServer {
             let seen = self.note_fields(&old, &object, by, moment);
             updated(Some(&old), &object, seen, write, &mut self.memo)
         };
-        self.finish_write(object, moment)
+        self.finish_write(key, object, moment)
     }
 
     /// The object as an update would store it.
@@ -278,11 +279,16 @@ impl ApiServer {
     }
 
     /// Writes an object; one whose last finalizer went while it was being deleted goes with it.
-    pub(super) fn finish_write(&mut self, object: Object, moment: &mut Moment<'_>) -> Result<Answer, ApiError> {
+    pub(super) fn finish_write(
+        &mut self,
+        key: ObjectKey,
+        object: Object,
+        moment: &mut Moment<'_>,
+    ) -> Result<Answer, ApiError> {
         if is_released(&object) {
             return Ok(self.remove(object, moment));
         }
-        let object = self.write(ChangeKind::Modified, object, moment);
+        let object = self.write_at(key, ChangeKind::Modified, object, moment);
         Ok(Answer { object, outcome: Effect::Configured })
     }
 

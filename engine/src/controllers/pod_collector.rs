@@ -105,7 +105,7 @@ fn stuck(cache: &Objects) -> Vec<Rc<Pod>> {
 
 /// The oldest of the pods that have ended, where there are too many of them.
 fn surplus(cache: &Objects) -> Vec<Rc<Pod>> {
-    if cache.len() <= THRESHOLD {
+    if cache.n_finished() <= THRESHOLD {
         return Vec::new();
     }
     let pods = cache.of_kind(Kind::Pod).filter_map(Object::as_pod);

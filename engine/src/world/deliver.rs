@@ -132,7 +132,7 @@ impl Simulation {
         let it = &self.processes[process];
         let (now, version) = (self.now(), self.api.version());
         let mut changes = Vec::new();
-        for (key, object) in self.api.objects().iter().filter(|(_, object)| it.kind.watches(object)) {
+        for (key, object) in it.watched(self.api.objects()) {
             let old = it.cache.get(key).cloned();
             let kind = if old.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
             if old.as_ref() != Some(object) {

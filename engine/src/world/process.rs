@@ -1,7 +1,7 @@
 use std::rc::Rc;
 
 use super::Ailing;
-use crate::api::{Kind, Name, Object, ObjectKey};
+use crate::api::{Kind, Name, Object, ObjectKey, Pod};
 use crate::apiserver::{Change, ChangeKind, Indexes, Objects};
 use crate::client::{AnyReconciler, Facts, LoopIndex, Outcome, TokenBucket, TurnPhase, WorkQueue};
 use crate::controllers::daemonset::DaemonSetController;
@@ -26,7 +26,7 @@ use crate::controllers::taint_eviction::TaintEviction;
 use crate::controllers::thermostat::{NAME as THERMOSTAT, Thermostat, room_key};
 use crate::controllers::{CONTROLLER_MANAGER, Scripts};
 use crate::gitops::Preset;
-use crate::sim::{Map, Millis, Seq, Time};
+use crate::sim::{Map, Millis, Seq, Time, sort_by};
 
 /// A program that runs loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,6 +167,20 @@ impl Process {
             ProcessKind::Kubelet(node) => Some(node),
             _ => None,
         }
+    }
+
+    /// The objects that it watches, in order. A kubelet need not look at those of all others.
+    pub fn watched<'a>(&'a self, objects: &'a Objects) -> Box<dyn Iterator<Item = (&'a ObjectKey, &'a Object)> + 'a> {
+        let Some(node) = self.node() else {
+            return Box::new(objects.iter().filter(|(_, object)| self.kind.watches(object)));
+        };
+        let lease = ObjectKey::new(Kind::Lease, "kube-node-lease", node.clone());
+        let key_of =
+            |pod: &Rc<Pod>| ObjectKey::new(Kind::Pod, pod.metadata.namespace.clone(), pod.metadata.name.clone());
+        let own = [ObjectKey::node(node.clone()), lease].into_iter().chain(objects.pods_on(node).map(key_of));
+        let mut all: Vec<(&ObjectKey, &Object)> = own.filter_map(|key| objects.entry(&key)).collect();
+        sort_by(&mut all, |a, b| a.0.cmp(b.0));
+        Box::new(all.into_iter())
     }
 
     /// Takes a change, which may come late, into the cache. Whether the cache had the object.

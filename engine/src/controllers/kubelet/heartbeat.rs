@@ -34,12 +34,13 @@ const NO_NETWORK: &str = "container runtime network not ready: NetworkReady=fals
 
 pub fn step(
     context: &Context<'_>,
-    node: &Name,
+    (key, lease): (&ObjectKey, &ObjectKey),
     is_registered: &mut bool,
     turn: &mut Turn,
     outcomes: Vec<Outcome>,
 ) -> Stepped {
-    let object = context.cache.get(&ObjectKey::node(node.clone())).and_then(Object::as_node);
+    let node = &key.name;
+    let object = context.cache.get(key).and_then(Object::as_node);
     let ready_from = context.runtime.map(|runtime| runtime.ready_from).unwrap_or_default();
     let can_run = ready_from <= context.now;
     let is_due = object.is_some_and(|node| status_is_due(node, can_run, context.wall));
@@ -59,7 +60,7 @@ pub fn step(
             turn.stage = Stage::Reported;
             *is_registered = true;
             match object {
-                Some(object) => renew(context, node, object, is_due.then_some(can_run), is_news),
+                Some(object) => renew(context, (node, lease), object, is_due.then_some(can_run), is_news),
                 None => join(context, node, can_run),
             }
         }
@@ -73,13 +74,19 @@ pub fn step(
     }
 }
 
-fn lease_of(node: &Name) -> ObjectKey {
+pub(super) fn lease_of(node: &Name) -> ObjectKey {
     ObjectKey::new(Kind::Lease, "kube-node-lease", node.clone())
 }
 
 /// Renews the lease, and writes the status where it is due.
-fn renew(context: &Context<'_>, node: &Name, object: &Rc<Node>, due: Option<bool>, is_news: bool) -> Stepped {
-    let verb = match context.cache.get(&lease_of(node)) {
+fn renew(
+    context: &Context<'_>,
+    (node, lease): (&Name, &ObjectKey),
+    object: &Rc<Node>,
+    due: Option<bool>,
+    is_news: bool,
+) -> Stepped {
+    let verb = match context.cache.get(lease) {
         Some(Object::Lease(lease)) => {
             let mut lease = Rc::clone(lease);
             let it = Rc::make_mut(&mut lease);

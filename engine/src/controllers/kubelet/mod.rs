@@ -39,6 +39,8 @@ const REFUSAL_TAKES: Millis = Millis(200);
 #[derive(Clone, Debug)]
 pub struct Kubelet {
     node: Name,
+    /// Of the Node object and of its lease.
+    keys: [ObjectKey; 2],
     /// It has made its Node object known, or found it, since it started.
     is_registered: bool,
     memory: Map<Uid, OnWrite<PodMemory>>,
@@ -73,7 +75,8 @@ struct Sight<'a> {
 
 impl Kubelet {
     pub fn new(node: Name) -> Self {
-        Self { node, is_registered: false, memory: Map::default() }
+        let keys = [ObjectKey::node(node.clone()), heartbeat::lease_of(&node)];
+        Self { node, keys, is_registered: false, memory: Map::default() }
     }
 
     /// A kubelet that has been at work: of each pod the version that it wrote last, and what it remembers.
@@ -95,6 +98,15 @@ impl Reconciler for Kubelet {
                     && memory.is_some_and(|memory| memory.version == pod.metadata.resource_version);
                 if is_own { Vec::new() } else { vec![(change.key.clone(), Millis(0))] }
             }
+            // The keys as the cache has them: the very same are found at a glance.
+            Object::Node(_) => {
+                self.keys[0] = change.key.clone();
+                Vec::new()
+            }
+            Object::Lease(_) => {
+                self.keys[1] = change.key.clone();
+                Vec::new()
+            }
             _ => Vec::new(),
         }
     }
@@ -108,12 +120,13 @@ impl Reconciler for Kubelet {
     }
 
     fn tick(&mut self) -> Option<(ObjectKey, Millis)> {
-        Some((ObjectKey::node(self.node.clone()), HEARTBEAT))
+        Some((self.keys[0].clone(), HEARTBEAT))
     }
 
     fn step(&mut self, context: &Context<'_>, key: &ObjectKey, turn: &mut Turn, outcomes: Vec<Outcome>) -> Stepped {
         if key.kind == Kind::Node {
-            return heartbeat::step(context, &self.node, &mut self.is_registered, turn, outcomes);
+            let [node, lease] = &self.keys;
+            return heartbeat::step(context, (node, lease), &mut self.is_registered, turn, outcomes);
         }
         let sight = see(context, key);
         match turn.stage {
@@ -210,7 +223,7 @@ impl Kubelet {
 
     /// Why a new pod cannot run here, beside the pods that were let in before it.
     fn refuse(&self, context: &Context<'_>, pod: &Pod) -> Option<admission::Refusal> {
-        let node = context.cache.get(&ObjectKey::node(self.node.clone()))?.as_node()?;
+        let node = context.cache.get(&self.keys[0])?.as_node()?;
         let is_in = |other: &Pod| {
             let is_admitted = self.memory.get(&other.metadata.uid).is_some_and(|memory| memory.is_admitted);
             !other.is_finished() && (is_admitted || other.status.start_time.is_some())

@@ -44,8 +44,7 @@ impl Health {
         now.since(self.seen_at)
     }
 
-    pub fn is_late(&self, node: &Node, now: Time) -> bool {
-        let has_spoken = condition(&node.status.conditions, "Ready").is_some();
+    pub fn is_late(&self, has_spoken: bool, now: Time) -> bool {
         self.silence(now) > if has_spoken { GRACE } else { STARTUP_GRACE }
     }
 }

@@ -5,13 +5,14 @@
 //! taints nodes NoExecute at the pace that this allows.
 
 pub mod health;
+mod known;
 mod taints;
 mod zones;
 
 use std::rc::Rc;
 
-use health::Health;
-use zones::{Tally, Zones, counts, zone_of};
+use known::Known;
+use zones::{Tally, Zones};
 
 use super::script::{Purpose, Script, Scripted};
 use super::{CONTROLLER_MANAGER, Recorder};
@@ -32,40 +33,10 @@ const TAINTER_PERIOD: Millis = Millis(100);
 /// Watches over heartbeats.
 #[derive(Clone, Debug, Default)]
 pub struct NodeLifecycle {
-    health: Map<Name, Health>,
+    /// In the order of the cache.
+    nodes: Vec<Known>,
     zones: Zones,
     has_begun: bool,
-}
-
-/// What a pass finds of one node.
-struct Look {
-    node: Rc<Node>,
-    /// It has been silent for too long, and the API does not say so yet.
-    is_news: bool,
-    /// It joined since the pass before.
-    has_joined: bool,
-    /// The status of its Ready condition, as it is after this pass; empty where nobody ever gave one.
-    readiness: &'static str,
-    zone: String,
-}
-
-impl Look {
-    fn of(node: &Rc<Node>, is_late: bool, has_joined: bool) -> Self {
-        let known = condition(&node.status.conditions, "Ready").map(|ready| ready.status.as_str());
-        let readiness = match known {
-            _ if is_late => "Unknown",
-            Some("True") => "True",
-            Some("False") => "False",
-            Some(_) => "Unknown",
-            None => "",
-        };
-        let is_news = is_late && known != Some("Unknown");
-        Self { node: Rc::clone(node), is_news, has_joined, readiness, zone: zone_of(node) }
-    }
-
-    fn name(&self) -> &Name {
-        &self.node.metadata.name
-    }
 }
 
 /// What a pass asks for.
@@ -112,69 +83,69 @@ impl Scripted for NodeLifecycle {
         if *key != pass() {
             return plan_scheduling(context, key);
         }
-        let looks = self.look(context);
         let mut work = Work::default();
-        self.greet(&looks, &mut work);
-        let tallies = tallies(&looks);
-        for look in &looks {
-            mark(look, context, &mut work);
+        self.greet(context, &mut work);
+        let mut nodes = std::mem::take(&mut self.nodes);
+        for (known, node) in nodes.iter_mut().zip(all_nodes(context.cache)) {
+            known.look(node, context.cache, context.now);
         }
-        let turn = self.zones.assess(&tallies, context.now);
+        for known in &nodes {
+            mark(known, context, &mut work);
+        }
+        let turn = self.zones.assess(&tallies(&nodes), context.now);
         if turn == zones::Turn::SomeBack {
-            self.health.values_mut().for_each(|health| health.refresh(context.now));
+            nodes.iter_mut().for_each(|known| known.health.refresh(context.now));
         }
-        self.taint(&looks, turn == zones::Turn::AllDown, context, &mut work);
-        Some(self.script(&looks, context.now, work))
+        self.taint(&nodes, turn == zones::Turn::AllDown, context, &mut work);
+        let script = self.script(&nodes, context.now, work);
+        self.nodes = nodes;
+        Some(script)
     }
 }
 
-impl NodeLifecycle {
-    fn look(&mut self, context: &Context<'_>) -> Vec<Look> {
-        let (cache, has_begun) = (context.cache, std::mem::replace(&mut self.has_begun, true));
-        let nodes = cache.of_kind(Kind::Node).filter_map(Object::as_node);
-        let look = |node: &Rc<Node>| {
-            let lease = ObjectKey::new(Kind::Lease, "kube-node-lease", node.metadata.name.clone());
-            let renewed = cache.get(&lease).and_then(Object::as_lease).and_then(|lease| lease.spec.renew_time);
-            let has_joined = has_begun && !self.health.contains_key(&node.metadata.name);
-            let health = self
-                .health
-                .or_insert_with(node.metadata.name.clone(), || Health::new(node, context.now, context.wall_millis));
-            health.hear(renewed, node, context.now);
-            Look::of(node, health.is_late(node, context.now), has_joined)
-        };
-        nodes.map(look).collect()
-    }
+fn all_nodes(cache: &Objects) -> impl Iterator<Item = &Rc<Node>> {
+    cache.of_kind(Kind::Node).filter_map(Object::as_node)
+}
 
-    /// Tells of nodes that joined and left since the pass before.
-    fn greet(&mut self, looks: &[Look], work: &mut Work) {
-        for look in looks.iter().filter(|look| look.has_joined) {
-            let name = look.name();
-            let message = format!("Node {name} event: Registered Node {name} in Controller");
-            work.events.push(RECORDER.normal(&ObjectKey::node(name.clone()), "RegisteredNode", message));
+impl NodeLifecycle {
+    /// Notes and tells of nodes that joined and left since the pass before: mostly none.
+    fn greet(&mut self, context: &Context<'_>, work: &mut Work) {
+        let has_begun = std::mem::replace(&mut self.has_begun, true);
+        let mut known = self.nodes.iter();
+        let are_same = all_nodes(context.cache).all(|node| known.next().is_some_and(|known| known.is_of(node)));
+        if are_same && known.next().is_none() {
+            return;
         }
-        let present: Set<&Name> = looks.iter().map(|look| (look.name(), ())).collect();
-        let gone: Vec<Name> = self.health.keys().filter(|name| !present.contains(*name)).cloned().collect();
-        for name in gone {
-            self.health.remove(&name);
+        let before = std::mem::take(&mut self.nodes).into_iter();
+        let mut before: Map<Name, Known> = before.map(|known| (known.name().clone(), known)).collect();
+        for node in all_nodes(context.cache) {
+            let name = &node.metadata.name;
+            if has_begun && !before.contains_key(name) {
+                let message = format!("Node {name} event: Registered Node {name} in Controller");
+                work.events.push(RECORDER.normal(&ObjectKey::node(name.clone()), "RegisteredNode", message));
+            }
+            let fresh = || Known::new(node, context);
+            self.nodes.push(before.remove(name).unwrap_or_else(fresh));
+        }
+        for name in before.keys() {
             let message = format!("Node {name} event: Removing Node {name} from Controller");
-            work.events.push(RECORDER.normal(&ObjectKey::node(name), "RemovingNode", message));
+            work.events.push(RECORDER.normal(&ObjectKey::node(name.clone()), "RemovingNode", message));
         }
     }
 
     /// Puts nodes in line for their NoExecute taints, taints those whose turn has come, and takes back what is over.
-    fn taint(&mut self, looks: &[Look], are_all_down: bool, context: &Context<'_>, work: &mut Work) {
-        let wanted = |look: &Look| taints::key_of(look.readiness).filter(|_| !are_all_down);
-        let lacks = |look: &Look| wanted(look).is_some_and(|key| !look.node.has_taint(key, "NoExecute"));
-        let waiting: Set<&Name> = looks.iter().filter(|look| lacks(look)).map(|look| (look.name(), ())).collect();
+    fn taint(&mut self, nodes: &[Known], are_all_down: bool, context: &Context<'_>, work: &mut Work) {
+        let wanted = |it: &Known| taints::key_of(it.readiness).filter(|_| !are_all_down);
+        let lacks = |it: &Known| wanted(it).is_some_and(|key| !it.node.has_taint(key, "NoExecute"));
+        let troubled: Vec<&Known> = nodes.iter().filter(|it| it.readiness != "True" || it.is_tainted).collect();
+        let lacking = || troubled.iter().filter(|it| lacks(it));
+        let waiting: Set<&Name> = lacking().map(|it| (it.name(), ())).collect();
         self.zones.keep(|name| waiting.contains(name));
-        self.zones.add(looks.iter().filter(|look| lacks(look)).map(|look| (look.zone.as_str(), look.name())));
+        self.zones.add(lacking().map(|it| (it.zone.as_str(), it.name())));
         let due: Set<Name> = self.zones.due(context.now).into_iter().map(|name| (name, ())).collect();
-        for look in looks {
-            let has_other = look.node.spec.taints.iter().any(|it| {
-                it.effect == "NoExecute" && [taints::NOT_READY, taints::UNREACHABLE].contains(&it.key.as_str())
-            });
+        for look in troubled {
             // A taint is exchanged or taken back at once, whatever the pace.
-            if !due.contains(look.name()) && !(has_other && (wanted(look).is_none() || lacks(look))) {
+            if !due.contains(look.name()) && !(look.is_tainted && (wanted(look).is_none() || lacks(look))) {
                 continue;
             }
             if look.is_news {
@@ -197,16 +168,13 @@ impl NodeLifecycle {
         }
     }
 
-    fn script(&mut self, looks: &[Look], now: Time, work: Work) -> Script {
+    fn script(&mut self, looks: &[Known], now: Time, work: Work) -> Script {
         let n_silent = looks.iter().filter(|look| look.readiness == "Unknown").count();
         let observed: Facts = match n_silent {
             0 => note!("**{}** nodes, all heard", looks.len()).into(),
             n => note!("**{}** nodes, **{}** silent", looks.len(), n).into(),
         };
-        let silences = looks.iter().filter_map(|look| {
-            let health = self.health.get(look.name())?;
-            Some((look.name(), health.silence(now)))
-        });
+        let silences = looks.iter().map(|look| (look.name(), look.health.silence(now)));
         let longest = silences.fold(None, |longest: Option<(&Name, Millis)>, it| match longest {
             Some(known) if known.1 >= it.1 => Some(known),
             _ => Some(it),
@@ -247,16 +215,16 @@ impl NodeLifecycle {
 }
 
 /// How many nodes of each zone are down.
-fn tallies(looks: &[Look]) -> Map<String, Tally> {
-    let mut tallies: Map<String, Tally> = Map::default();
-    for look in looks.iter().filter(|look| counts(&look.node)) {
-        tallies.or_default(look.zone.clone()).count(look.readiness == "True");
+fn tallies(nodes: &[Known]) -> Map<String, Tally> {
+    let mut tallies: Map<&str, Tally> = Map::default();
+    for known in nodes.iter().filter(|known| known.counts) {
+        tallies.or_default(known.zone.as_str()).count(known.readiness == "True");
     }
-    tallies
+    tallies.iter().map(|(zone, tally)| (zone.to_string(), *tally)).collect()
 }
 
 /// Marks a node that fell silent, and its pods as not ready.
-fn mark(look: &Look, context: &Context<'_>, work: &mut Work) {
+fn mark(look: &Known, context: &Context<'_>, work: &mut Work) {
     let name = look.name();
     if look.is_news {
         work.marks.push(status_update(&look.node, context.wall));

@@ -48,13 +48,21 @@ pub fn for_scheduling(node: &Node, now: Timestamp) -> Option<Vec<Taint>> {
     (!is_same).then_some(taints)
 }
 
+fn is_for_eviction(taint: &Taint) -> bool {
+    taint.effect == "NoExecute" && [NOT_READY, UNREACHABLE].contains(&taint.key.as_str())
+}
+
+/// Whether a node has a NoExecute taint that the controller gives.
+pub fn evicts(node: &Node) -> bool {
+    node.spec.taints.iter().any(is_for_eviction)
+}
+
 /// The node's taints with this NoExecute taint alone of the two that the controller gives; nothing where they already
 /// are so.
 pub fn for_eviction(node: &Node, key: Option<&str>, now: Timestamp) -> Option<Vec<Taint>> {
-    let is_ours = |it: &Taint| it.effect == "NoExecute" && [NOT_READY, UNREACHABLE].contains(&it.key.as_str());
     let known = &node.spec.taints;
     let mut taints: Vec<Taint> =
-        known.iter().filter(|it| !is_ours(it) || Some(it.key.as_str()) == key).cloned().collect();
+        known.iter().filter(|it| !is_for_eviction(it) || Some(it.key.as_str()) == key).cloned().collect();
     let missing = key.filter(|key| !node.has_taint(key, "NoExecute"));
     let is_same = missing.is_none() && taints.len() == known.len();
     taints.extend(missing.map(|key| taint(key, "NoExecute", now)));

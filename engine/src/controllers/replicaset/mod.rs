@@ -9,6 +9,7 @@ mod status;
 use std::rc::Rc;
 
 pub use edge::EdgeTriggered;
+use ranking::first_to_go;
 pub use ranking::{RankedPod, pods_to_delete};
 pub use status::{StatusInput, calculate_status};
 
@@ -210,12 +211,13 @@ impl ReplicaSetController {
         let claims = &seen.claims;
         let among = |pods: &[Rc<Pod>], pod: &Pod| pods.iter().any(|it| it.metadata.uid == pod.metadata.uid);
         let stays = |pod: &&Rc<Pod>| pod.is_active() && !among(&claims.released, pod);
-        let mut active: Vec<Rc<Pod>> = owned.filter(stays).cloned().collect();
-        let adopted = claims.adopted.iter().filter(|pod| !among(&active, pod)).cloned().collect::<Vec<_>>();
+        let mut active: Vec<&Rc<Pod>> = owned.filter(stays).collect();
+        let is_new = |pod: &&Rc<Pod>| !active.iter().any(|it| it.metadata.uid == pod.metadata.uid);
+        let adopted: Vec<&Rc<Pod>> = claims.adopted.iter().filter(is_new).collect();
         active.extend(adopted);
         let surplus = active.len().saturating_sub(wanted).min(BURST);
         let siblings = related_pods(context.cache, &seen.set);
-        let victims = pods_to_delete(&active, &siblings, surplus, context.wall_millis);
+        let victims = first_to_go(&active, siblings.into_iter(), surplus, context.wall_millis);
         self.expectations.expect_deletions(key, victims.iter().map(|pod| pod.metadata.uid), context.now);
         let actions = victims.iter().map(delete_pod).collect();
         let (count, noun) = pod_count(victims.len());
@@ -375,13 +377,13 @@ fn delete_pod(pod: &Rc<Pod>) -> Action {
 
 /// The pods that the ReplicaSets of the same owner select, whoever owns them by now: crowding is counted over all of
 /// them (`getIndirectlyRelatedPods`).
-fn related_pods(cache: &Objects, set: &ReplicaSet) -> Vec<Rc<Pod>> {
+fn related_pods<'a>(cache: &'a Objects, set: &ReplicaSet) -> Vec<&'a Rc<Pod>> {
     let Some(owner) = set.metadata.controller() else {
-        return cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod).cloned().collect();
+        return cache.controlled_by(set.metadata.uid).filter_map(Object::as_pod).collect();
     };
     let siblings: Vec<&Rc<ReplicaSet>> = cache.controlled_by(owner.uid).filter_map(Object::as_replica_set).collect();
-    let selected = |labels: &Labels| siblings.iter().any(|sibling| sibling.spec.selector.matches(labels));
-    cache.pods_labeled(&set.metadata.namespace, selected).filter(|pod| pod.is_active()).cloned().collect()
+    let selected = move |labels: &Labels| siblings.iter().any(|sibling| sibling.spec.selector.matches(labels));
+    cache.pods_labeled(&set.metadata.namespace, selected).filter(|pod| pod.is_active()).collect()
 }
 
 /// What a turn's Observe said: how many pods are wanted, and how many count.
