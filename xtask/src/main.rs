@@ -6,6 +6,7 @@ mod cmd;
 mod compress;
 mod csp;
 mod css;
+mod fuzz;
 mod lighthouse;
 mod lint;
 mod offline;
@@ -34,6 +35,8 @@ usage: cargo xtask <command>
   lint                            formatting, clippy for both targets, the project's own rules
   size                            what the page weighs, against its budget
   bench [native|browser|page]     what the engine costs, natively and in a browser; what a frame of the page costs
+  fuzz [target...] [--minutes N] [--keep]
+                                  throw anything at what is read, all targets or some (needs nightly, else is skipped)
   lighthouse                      Lighthouse over the built page (fetches it first)
   shots                           screenshots of the built page into target/shots/
   setup [--check] [--page]        install what is missing, or only say what is (--page: without the test tools)
@@ -66,6 +69,7 @@ fn dispatch(args: &[String]) -> Res {
         "lint" => lint::command(),
         "size" => size::command(),
         "bench" => bench::command(rest),
+        "fuzz" => fuzz::command(rest),
         "lighthouse" => lighthouse::command(),
         "shots" => shots::command(),
         "recordings" => recordings::command(rest),
