@@ -10,6 +10,7 @@ pub mod manifest;
 pub mod sim;
 
 pub mod apiserver;
+pub mod dump;
 pub mod gitops;
 pub mod iac;
 

@@ -9,6 +9,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
     ("apiserver", &["api", "sim"]),
+    ("dump", &["api", "manifest", "sim", "apiserver"]),
     ("gitops", &["api", "sim"]),
     ("iac", &["api", "manifest", "sim"]),
     ("client", &["api", "sim", "apiserver", "gitops", "iac", "note"]),
@@ -28,11 +29,12 @@ const LAYERS: [(&str, &[&str]); 17] = [
             "controllers",
             "environment",
             "kubectl",
+            "dump",
             "note",
         ],
     ),
     ("history", &["api", "apiserver", "kubectl", "sim", "world"]),
-    ("share", &["api", "manifest", "sim", "environment", "world"]),
+    ("share", &["api", "manifest", "sim", "dump", "environment", "world"]),
     (
         "view",
         &[

@@ -58,8 +58,10 @@ fn parse_rfc3339(text: &str) -> Option<i64> {
     if !(at(4, "-") && at(7, "-") && at(10, "Tt ") && at(13, ":") && at(16, ":")) {
         return None;
     }
-    let days = days_from_civil(field(0..4)?, field(5..7)? as u32, field(8..10)? as u32);
-    let seconds = days * 86_400 + field(11..13)? * 3600 + field(14..16)? * 60 + field(17..19)?;
+    let within = |range: std::ops::Range<usize>, from: i64, to: i64| field(range).filter(|it| (from..=to).contains(it));
+    let (month, day) = (within(5..7, 1, 12)?, within(8..10, 1, 31)?);
+    let days = days_from_civil(within(0..4, 0, 9_999)?, month as u32, day as u32);
+    let seconds = days * 86_400 + within(11..13, 0, 23)? * 3600 + within(14..16, 0, 59)? * 60 + within(17..19, 0, 60)?;
     let mut rest = text.get(19..)?;
     let mut millis = 0;
     if let Some(fraction) = rest.strip_prefix('.') {
@@ -121,6 +123,9 @@ mod tests {
         }
         assert_eq!(parse_rfc3339("2026-11-30T09:00:00.25+01:00"), Some(1_796_025_600_250));
         assert_eq!(parse_rfc3339("yesterday"), None);
+        for wrong in ["2026--1-30T08:00:00Z", "2026-11--1T08:00:00Z", "2026-13-01T08:00:00Z", "2026-11-30T25:00:00Z"] {
+            assert_eq!(parse_rfc3339(wrong), None, "{wrong}");
+        }
         assert_eq!(MicroTime(1_796_025_600_250).to_string(), "2026-11-30T08:00:00.250000Z");
     }
 }

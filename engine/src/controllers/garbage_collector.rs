@@ -83,7 +83,7 @@ pub fn judge(owners: &[(Uid, OwnerState)], finalizers: &[String], has_dependents
 
 /// The key of an owner; nothing where it is of a kind that is not known here.
 fn owner_key(meta: &ObjectMeta, owner: &OwnerReference) -> Option<ObjectKey> {
-    let kind = Kind::by_name(&owner.kind)?;
+    let kind = Kind::find(&owner.api_version, &owner.kind)?;
     let namespace = if kind.is_namespaced() { meta.namespace.clone() } else { Name::default() };
     Some(ObjectKey::new(kind, namespace, owner.name.clone()))
 }

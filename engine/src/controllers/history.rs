@@ -55,8 +55,51 @@ fn number(revision: &Generic) -> i64 {
     revision.fields.get("revision").and_then(Value::as_i64).unwrap_or(0)
 }
 
+/// The template that a revision keeps.
+fn template_in(revision: &Generic) -> Option<PodTemplate> {
+    let mut template = revision.fields.get("data")?.pointer("/spec/template")?.clone();
+    template.as_object_mut()?.remove("$patch");
+    read_value(template).ok()
+}
+
+/// A revision that keeps a template: with its name, its hash and its number.
+pub fn revision_of(
+    meta: &ObjectMeta,
+    kind: Kind,
+    template: &PodTemplate,
+    (name, hash, number): (Name, &str, i64),
+) -> Generic {
+    let mut labels: Labels = template.metadata.labels.clone();
+    labels.insert(HASH_LABEL.into(), hash.to_owned());
+    let mut value = write_value(template);
+    if let Some(map) = value.as_object_mut() {
+        map.insert("$patch".into(), "replace".into());
+    }
+    let metadata = ObjectMeta {
+        name,
+        namespace: meta.namespace.clone(),
+        labels,
+        owner_references: vec![meta.controller_reference(kind)],
+        ..ObjectMeta::default()
+    };
+    let data = fields([("spec", fields([("template", value)]))]);
+    let mut fields = Extra::new();
+    for (name, value) in [("data".to_owned(), data), ("revision".to_owned(), number.into())] {
+        fields.insert(name, value);
+    }
+    Generic { metadata, fields }
+}
+
+/// Whether one of the revisions of an object keeps its present template, and the number that the next one would have.
+pub fn is_kept(cache: &Objects, meta: &ObjectMeta, template: &PodTemplate) -> (bool, i64) {
+    let history = History::find(cache, meta, template_hash(template, 0).into(), template);
+    (history.has(&history.present), history.all.last().map_or(1, |last| number(last) + 1))
+}
+
 impl History {
-    pub fn find(cache: &Objects, meta: &ObjectMeta, hash: Rc<str>) -> Self {
+    /// The present template's revision is the one with its hash in its name, or else one that holds the very same:
+    /// revisions of a cluster that was brought along have other hashes.
+    pub fn find(cache: &Objects, meta: &ObjectMeta, hash: Rc<str>, template: &PodTemplate) -> Self {
         let revisions = cache.owned(meta.uid, Kind::ControllerRevision).filter_map(|object| match object {
             Object::Generic(_, it) => Some(Rc::clone(it)),
             _ => None,
@@ -64,7 +107,18 @@ impl History {
         let mut all: Vec<Rc<Generic>> = revisions.collect();
         let age = |it: &Generic| (number(it), it.metadata.creation_timestamp);
         sort_by(&mut all, |a, b| age(a).cmp(&age(b)));
-        Self { all, present: format!("{}-{hash}", meta.name).into(), hash }
+        let mut history = Self { all, present: format!("{}-{hash}", meta.name).into(), hash };
+        if !history.has(&history.present) {
+            let same = history.all.iter().rev().find(|it| template_in(it).as_ref() == Some(template));
+            if let Some(same) = same.map(Rc::clone) {
+                let name = same.metadata.name.clone();
+                let end = name.strip_prefix(meta.name.as_str()).and_then(|it| it.strip_prefix('-'));
+                let label = same.metadata.labels.get(HASH_LABEL).map(String::as_str);
+                history.hash = label.or(end).unwrap_or(&name).into();
+                history.present = name;
+            }
+        }
+        history
     }
 
     pub fn len(&self) -> usize {
@@ -90,10 +144,7 @@ impl History {
 
     /// The template that a revision keeps.
     pub fn template(&self, name: &str) -> Option<PodTemplate> {
-        let template = self.by_name(name)?.fields.get("data")?.pointer("/spec/template")?;
-        let mut template = template.clone();
-        template.as_object_mut()?.remove("$patch");
-        read_value(template).ok()
+        template_in(self.by_name(name)?)
     }
 
     /// Sees to it that the present template is the newest revision: kept anew, or numbered anew after a rollback.
@@ -110,26 +161,7 @@ impl History {
             script.send(facts.with(note!("PUT controllerrevisions/{}", &self.present)), vec![(action, Purpose::Plain)]);
             return;
         }
-        let mut labels: Labels = template.metadata.labels.clone();
-        labels.insert(HASH_LABEL.into(), self.hash.to_string());
-        let mut value = write_value(template);
-        if let Some(map) = value.as_object_mut() {
-            map.insert("$patch".into(), "replace".into());
-        }
-        let metadata = ObjectMeta {
-            name: self.present.clone(),
-            namespace: meta.namespace.clone(),
-            labels,
-            owner_references: vec![meta.controller_reference(kind)],
-            ..ObjectMeta::default()
-        };
-        let content =
-            [("data".into(), fields([("spec", fields([("template", value)]))])), ("revision".into(), number.into())];
-        let mut fields = Extra::new();
-        for (name, value) in content {
-            fields.insert(name, value);
-        }
-        let revision = Generic { metadata, fields };
+        let revision = revision_of(meta, kind, template, (self.present.clone(), &self.hash, number));
         let action = request(Verb::Create(Object::Generic(Kind::ControllerRevision, Rc::new(revision))));
         script.send(facts.with(note!("POST controllerrevisions/{}", &self.present)), vec![(action, Purpose::Plain)]);
     }

@@ -6,7 +6,7 @@ pub mod disruption;
 pub mod endpointslice;
 pub mod garbage_collector;
 pub mod gitops;
-pub(crate) mod history;
+pub mod history;
 pub mod horizontal_pod_autoscaler;
 pub mod job;
 pub mod kubelet;

@@ -36,7 +36,7 @@ static ORDER: Shape = Shape::Whole { least: 1, most: 1_000 };
 static MINUTES: Shape = Shape::Whole { least: 1, most: 60 };
 
 /// Of the file.
-pub static FILE: [Field; 16] = [
+pub static FILE: [Field; 17] = [
     may("title", &TEXT),
     may("summary", &TEXT),
     may("name", &ANY),
@@ -44,6 +44,7 @@ pub static FILE: [Field; 16] = [
     may("epochMs", &ANY),
     may("nodes", &ANY),
     may("manifest", &ANY),
+    may("cluster", &ANY),
     may("behaviors", &ANY),
     may("latency", &ANY),
     may("maxPods", &ANY),
@@ -55,12 +56,13 @@ pub static FILE: [Field; 16] = [
     may("lesson", &LESSON),
 ];
 /// Those of them that are a scenario's own: `share` reads them.
-pub const SCENARIO: [&str; 11] = [
+pub const SCENARIO: [&str; 12] = [
     "name",
     "seed",
     "epochMs",
     "nodes",
     "manifest",
+    "cluster",
     "behaviors",
     "latency",
     "maxPods",

@@ -10,6 +10,7 @@ mod scalar;
 mod schema;
 mod spans;
 mod split;
+mod stream;
 mod syntax;
 mod tree;
 mod unknown;
@@ -17,6 +18,7 @@ mod write;
 
 pub use schema::nearest;
 pub use spans::{Span, Spans};
+pub use stream::each_object;
 pub use unknown::{take_unknown, take_unknown_at};
 pub use write::{is_ambiguous, to_yaml};
 

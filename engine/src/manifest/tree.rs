@@ -111,11 +111,11 @@ pub(super) fn parse(text: &str, first_line: u32, problems: &mut Vec<Problem>) ->
         text
     };
     let mut builder = Builder { first_line, ..Builder::default() };
-    let mut result = builder.read(text);
+    let mut result = builder.read(text, &mut |_| {});
     if result.is_err() && text.contains(":\t") {
         // A tab after a colon is fine in YAML 1.1 and not in 1.2; in text that has other faults it does no harm.
         let mut second = Builder { first_line, ..Builder::default() };
-        if second.read(&text.replace(":\t", ": ")).is_ok() {
+        if second.read(&text.replace(":\t", ": "), &mut |_| {}).is_ok() {
             (builder, result) = (second, Ok(()));
         }
     }
@@ -127,6 +127,16 @@ pub(super) fn parse(text: &str, first_line: u32, problems: &mut Vec<Problem>) ->
             None
         }
     }
+}
+
+/// Reads the first document of a text, and hands on the items of a list while it does: the tree has none of them.
+pub(super) fn stream(text: &str, first_line: u32, sink: &mut dyn FnMut(Node)) -> Result<Option<Node>, Problem> {
+    if let Some(problem) = control_character(text, first_line) {
+        return Err(problem);
+    }
+    let mut builder = Builder { first_line, streams: true, ..Builder::default() };
+    builder.read(text, sink)?;
+    Ok(builder.root)
 }
 
 fn control_character(text: &str, first_line: u32) -> Option<Problem> {
@@ -159,6 +169,9 @@ struct Builder {
     anchors: Vec<Option<Anchor>>,
     aliased: usize,
     warnings: Vec<Problem>,
+    /// Items of the document's own list are not kept but handed on.
+    streams: bool,
+    ready: Option<Node>,
 }
 
 /// A list or mapping whose end has not come yet.
@@ -194,12 +207,17 @@ struct Anchor {
 type Built = Result<(), Box<Problem>>;
 
 impl Builder {
-    fn read(&mut self, text: &str) -> Result<(), Problem> {
+    fn read(&mut self, text: &str, sink: &mut dyn FnMut(Node)) -> Result<(), Problem> {
         let mut parser = Parser::new_from_str(text);
         loop {
             match parser.next_event() {
                 None | Some(Ok((Event::DocumentEnd | Event::StreamEnd, _))) => return Ok(()),
-                Some(Ok((event, span))) => self.event(event, span).map_err(|problem| *problem)?,
+                Some(Ok((event, span))) => {
+                    self.event(event, span).map_err(|problem| *problem)?;
+                    if let Some(item) = self.ready.take() {
+                        sink(item);
+                    }
+                }
                 Some(Err(error)) => return Err(syntax::problem(&error, text, self.first_line)),
             }
         }
@@ -314,11 +332,14 @@ impl Builder {
             }
             self.anchors[anchor] = Some(Anchor { node: Rc::new(node.clone()), size, height });
         }
+        let holds_items = |open: &Open| open.key.as_ref().is_some_and(|key| key.text == "items");
+        let is_item = self.streams && self.open.len() == 2 && self.open.first().is_some_and(holds_items);
         let Some(open) = self.open.last_mut() else {
             self.root.get_or_insert(node);
             return Ok(());
         };
         match (&mut open.node.content, open.key.take()) {
+            (Content::List(_), _) if is_item => self.ready = Some(node),
             (Content::List(items), _) => items.push(node),
             (Content::Map(_), Some(key)) if key.is_merge => merge(open, &node, key.span)?,
             (Content::Map(_), Some(key)) => {

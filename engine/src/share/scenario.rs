@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::MOST_NODES;
 use crate::api::Labels;
+use crate::dump::{self, Cluster};
 use crate::environment::{Behaviors, Pipeline};
 use crate::world::{ClientLimit, Latency, NodeSetup, Scenario, read_behavior_flags, write_behavior_flags};
 
@@ -31,6 +32,7 @@ pub(super) fn write(scenario: &Scenario, base: Option<&Scenario>) -> Map<String,
         epoch_ms,
         nodes,
         manifest,
+        cluster,
         behaviors,
         latency,
         max_pods,
@@ -54,6 +56,9 @@ pub(super) fn write(scenario: &Scenario, base: Option<&Scenario>) -> Map<String,
     }
     if differs(|a, b| a.manifest == b.manifest) {
         put("manifest", manifest.as_str().into());
+    }
+    if !cluster.is_empty() {
+        put("cluster", cluster.as_str().into());
     }
     if differs(|a, b| a.behaviors == b.behaviors) && (base.is_some() || !behaviors.0.is_empty()) {
         let flags = behaviors.0.iter().map(|(image, it)| (image.clone(), write_behavior_flags(image, it).into()));
@@ -195,6 +200,7 @@ pub fn read(value: &Map<String, Value>, base: Scenario) -> Read<Scenario> {
             },
             "nodes" => scenario.nodes = read_nodes(&at)?,
             "manifest" => scenario.manifest = at.text()?,
+            "cluster" => scenario.cluster = read_cluster(&at)?,
             "behaviors" => scenario.behaviors = read_behaviors(&at)?,
             "latency" => read_latency(&at, &mut scenario.latency)?,
             "maxPods" => scenario.max_pods = Some(at.number(1..=Scenario::MAX_PODS as u64)? as usize),
@@ -213,6 +219,18 @@ fn short_name(at: &At<'_>) -> Read<String> {
         return at.wrong("a name of one line");
     }
     Ok(name)
+}
+
+/// Whoever wrote it, values of the environment are dropped again.
+fn read_cluster(at: &At<'_>) -> Read<Cluster> {
+    let text = at.text()?;
+    if text.trim().is_empty() {
+        return Ok(Cluster::default());
+    }
+    match dump::read(&text) {
+        Ok(dump) => Ok(dump.cluster),
+        Err(error) => at.fails(&[": ", &error.to_string()]),
+    }
 }
 
 fn read_nodes(at: &At<'_>) -> Read<Vec<NodeSetup>> {

@@ -17,7 +17,7 @@ const FIRST_WORD: Millis = Millis(200);
 const NETWORK_TAKES: Millis = Millis(5_000);
 
 /// When a network plugin that is broken will be set up.
-const NEVER: Time = Time(u64::MAX / 4);
+pub(super) const NEVER: Time = Time(u64::MAX / 4);
 
 pub(super) fn done(line: String) -> Outcome {
     Outcome { lines: vec![line], problems: Vec::new() }

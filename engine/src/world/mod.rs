@@ -18,6 +18,7 @@ mod goal;
 mod iac_deed;
 mod iac_schedule;
 mod iac_text;
+mod inherit;
 mod instant;
 mod invariants;
 mod load;

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::Labels;
+use crate::dump::{Cluster, Dump};
 use crate::environment::{Behaviors, Pipeline};
 
 /// One node at the start.
@@ -85,6 +86,9 @@ pub struct Scenario {
     pub nodes: Vec<NodeSetup>,
     /// Applied at the start.
     pub manifest: String,
+    /// The cluster that the world goes on from, where one was brought along: its nodes are there beside the others.
+    #[serde(default)]
+    pub cluster: Cluster,
     #[serde(default)]
     pub behaviors: Behaviors,
     #[serde(default)]
@@ -160,6 +164,7 @@ impl Scenario {
             epoch_ms: Self::EPOCH_MS,
             nodes: (1..=3).map(|n| NodeSetup::named(format!("node-{n}"), "4", "8Gi")).collect(),
             manifest: String::new(),
+            cluster: Cluster::default(),
             behaviors: Behaviors::default(),
             latency: Latency::default(),
             max_pods: Some(Self::MAX_PODS),
@@ -194,6 +199,19 @@ impl Scenario {
     /// One of them, as an address calls it.
     pub fn called(id: &str) -> Option<Self> {
         Self::CATALOG.iter().find(|it| it.id == id).map(|it| (it.begin)())
+    }
+
+    /// Where a cluster stood when it was dumped. The clock begins at the newest time that the dump names, so that all is
+    /// as old as it was.
+    pub fn of_dump(dump: &Dump) -> Self {
+        Self {
+            name: "Your cluster".into(),
+            epoch_ms: dump.taken_ms.unwrap_or(Self::EPOCH_MS),
+            nodes: Vec::new(),
+            behaviors: super::inherit::behaviors_of(&dump.cluster),
+            cluster: dump.cluster.clone(),
+            ..Self::empty(1)
+        }
     }
 
     /// As [`Scenario::empty`], with so many equal nodes.

@@ -35,6 +35,7 @@ impl Simulation {
         for setup in &scenario.nodes {
             self.add_node(began, setup);
         }
+        let taken_over = self.inherit(&scenario.cluster, began);
         self.start_process(ProcessKind::ControllerManager, began, Millis(5_000));
         self.start_process(ProcessKind::Scheduler, began, Millis(0));
         let count = scenario.nodes.len().max(1) as u64;
@@ -43,12 +44,13 @@ impl Simulation {
             let kind = ProcessKind::Kubelet(setup.name.as_str().into());
             self.start_process(kind, began, Millis(1_000 + spread % 9_000));
         }
+        self.go_on_with(taken_over, began);
         if !scenario.manifest.is_empty() {
             self.apply(manifest::read(&scenario.manifest), began);
         }
     }
 
-    fn seed(&mut self, began: Seq, object: Object) {
+    pub(super) fn seed(&mut self, began: Seq, object: Object) {
         let request = Request::new("loopscope", Verb::Create(object));
         // The world's own objects are valid; a refusal would show at once as a missing node.
         let _ = self.execute(&request, Author::You, began, true);
@@ -67,8 +69,20 @@ impl Simulation {
 
     /// Adds a process and starts it; its loops' own clocks come round for the first time after `first_tick`.
     pub(super) fn start_process(&mut self, kind: ProcessKind, cause: Seq, first_tick: Millis) {
-        let index = self.processes.len();
         let loops = kind.loops();
+        let index = self.add_process(kind, loops, true);
+        self.list(index, cause);
+        self.start_clocks(index, first_tick, cause);
+    }
+
+    /// Adds a process with its loops, which has heard of nothing yet.
+    pub(super) fn add_process(
+        &mut self,
+        kind: ProcessKind,
+        loops: Vec<(Name, usize, AnyReconciler)>,
+        is_up: bool,
+    ) -> usize {
+        let index = self.processes.len();
         if let ProcessKind::Kubelet(node) = &kind {
             self.kubelets.insert(node.clone(), index);
         }
@@ -80,7 +94,7 @@ impl Simulation {
             machine,
             cache: kind.cache(),
             kind,
-            is_up: true,
+            is_up,
             is_cut: false,
             expects: true,
             ails: super::Ailing::default(),
@@ -91,8 +105,7 @@ impl Simulation {
         for it in loops.into_iter().filter(|(name, ..)| name.as_str() != AUTOSCALER) {
             self.add_loop(index, it);
         }
-        self.list(index, cause);
-        self.start_clocks(index, first_tick, cause);
+        index
     }
 
     pub(super) fn add_loop(&mut self, process: usize, (name, workers, reconciler): (Name, usize, AnyReconciler)) {

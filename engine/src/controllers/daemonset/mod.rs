@@ -22,7 +22,7 @@ use crate::note;
 use crate::sim::{Map, Millis, Time, sort_by};
 
 const RECORDER: Recorder = Recorder("daemonset-controller");
-const GENERATION_LABEL: &str = "pod-template-generation";
+pub const GENERATION_LABEL: &str = "pod-template-generation";
 /// Pods created or deleted in one turn at the most.
 const BURST: usize = 250;
 
@@ -279,7 +279,8 @@ impl Scripted for DaemonSetController {
         let set = context.cache.get(key)?.as_daemon_set()?;
         let meta = &set.metadata;
         let hash = self.hashes.of(meta, &set.spec.template);
-        let seen = Seen::find(context, set, History::find(context.cache, meta, hash));
+        let history = History::find(context.cache, meta, hash, &set.spec.template);
+        let seen = Seen::find(context, set, history);
         let claims = Claims::find(context.cache, meta, &set.spec.selector, |pod| target(pod).is_some());
         let is_going = meta.deletion_timestamp.is_some();
         let mut work = Work::default();
@@ -337,7 +338,8 @@ impl Scripted for DaemonSetController {
     fn last(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<(Facts, Action)> {
         let set = context.cache.get(key)?.as_daemon_set()?;
         let hash = self.hashes.of(&set.metadata, &set.spec.template);
-        let status = Seen::find(context, set, History::find(context.cache, &set.metadata, hash)).status(context);
+        let history = History::find(context.cache, &set.metadata, hash, &set.spec.template);
+        let status = Seen::find(context, set, history).status(context);
         (status != set.status).then(|| write_status(set, status))
     }
 

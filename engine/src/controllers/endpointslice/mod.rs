@@ -106,6 +106,71 @@ fn new_slice(service: &Service) -> EndpointSlice {
     }
 }
 
+/// What a turn finds of a Service that selects pods.
+struct Survey<'a> {
+    slices: Vec<&'a Rc<EndpointSlice>>,
+    arranged: Arrangement,
+    ports: Vec<EndpointPort>,
+    size: usize,
+    ready: usize,
+    /// Pods whose node is not there, in words.
+    lost: Vec<String>,
+}
+
+fn survey<'a>(cache: &'a Objects, service: &Service) -> Option<Survey<'a>> {
+    let (meta, spec) = (&service.metadata, &service.spec);
+    if spec.selector.is_empty() || spec.kind == "ExternalName" || meta.deletion_timestamp.is_some() {
+        return None;
+    }
+    let mut wanted: Map<Name, Endpoint> = Map::default();
+    let mut example = None;
+    let mut lost = Vec::new();
+    for pod in cache.pods_labeled(&meta.namespace, |labels| selects(service, labels)) {
+        if let Some(endpoint) = endpoint(pod, spec.publish_not_ready_addresses) {
+            let node = &pod.spec.node_name;
+            if cache.get(&ObjectKey::node(node.clone())).is_none() {
+                let (namespace, name) = (&meta.namespace, &pod.metadata.name);
+                lost.push(format!("skipping Pod {name} for Service {namespace}/{}: Node {node} Not Found", meta.name));
+                continue;
+            }
+            wanted.insert(pod.metadata.name.clone(), endpoint);
+            example.get_or_insert(pod);
+        }
+    }
+    let (size, ready) = (wanted.len(), wanted.values().filter(|endpoint| endpoint.conditions.ready).count());
+    // A Service without endpoints has a slice without ports.
+    let ports = example.map(|pod| ports(service, pod)).unwrap_or_default();
+    let owned = cache.owned(meta.uid, Kind::EndpointSlice).filter_map(Object::as_endpoint_slice);
+    let slices: Vec<&Rc<EndpointSlice>> = owned.collect();
+    let existing: Vec<&[Endpoint]> = slices.iter().map(|slice| slice.endpoints.as_slice()).collect();
+    let mut arranged = arrange(&existing, wanted);
+    // Ports that changed are written into every slice.
+    for (place, slice) in slices.iter().enumerate() {
+        let differs = ports != slice.ports;
+        let is_planned = arranged.updated.iter().any(|(it, _)| *it == place) || arranged.deleted.contains(&place);
+        if differs && !is_planned {
+            arranged.updated.push((place, slice.endpoints.clone()));
+        }
+    }
+    Some(Survey { slices, arranged, ports, size, ready, lost })
+}
+
+/// The slices that a Service has once this controller has seen to it, as far as they are not so yet: those that differ,
+/// new ones without a name, and the keys of those that go.
+pub fn at_rest(cache: &Objects, service: &Service) -> (Vec<EndpointSlice>, Vec<ObjectKey>) {
+    let Some(Survey { slices, arranged, ports, .. }) = survey(cache, service) else { return Default::default() };
+    let created = arranged.created.into_iter().map(|endpoints| {
+        let ports = if endpoints.is_empty() { Vec::new() } else { ports.clone() };
+        EndpointSlice { endpoints, ports, ..new_slice(service) }
+    });
+    let updated = arranged.updated.into_iter().filter_map(|(place, endpoints)| {
+        let slice = EndpointSlice::clone(slices.get(place)?);
+        Some(EndpointSlice { endpoints, ports: ports.clone(), ..slice })
+    });
+    let gone = arranged.deleted.into_iter().filter_map(|place| Some(Object::EndpointSlice(Rc::clone(slices.get(place)?)).key()));
+    (created.chain(updated).collect(), gone.collect())
+}
+
 impl Scripted for EndpointSliceController {
     fn recorder(&self) -> Recorder {
         RECORDER
@@ -135,45 +200,8 @@ impl Scripted for EndpointSliceController {
 
     fn plan(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<Script> {
         let service = context.cache.get(key)?.as_service()?;
-        let (meta, spec) = (&service.metadata, &service.spec);
-        if spec.selector.is_empty() || spec.kind == "ExternalName" || meta.deletion_timestamp.is_some() {
-            return None;
-        }
-        let publish = spec.publish_not_ready_addresses;
-        let mut wanted: Map<Name, Endpoint> = Map::default();
-        let mut example = None;
-        let mut lost = Vec::new();
-        for pod in context.cache.pods_labeled(&key.namespace, |labels| selects(service, labels)) {
-            if let Some(endpoint) = endpoint(pod, publish) {
-                let node = &pod.spec.node_name;
-                if context.cache.get(&ObjectKey::node(node.clone())).is_none() {
-                    let (namespace, name) = (&key.namespace, &pod.metadata.name);
-                    lost.push(format!(
-                        "skipping Pod {name} for Service {namespace}/{}: Node {node} Not Found",
-                        key.name
-                    ));
-                    continue;
-                }
-                wanted.insert(pod.metadata.name.clone(), endpoint);
-                example.get_or_insert(pod);
-            }
-        }
-        let ready = wanted.values().filter(|endpoint| endpoint.conditions.ready).count();
-        let found: Facts = note!("**{}** pods, **{}** ready", wanted.len(), ready).into();
-        // A Service without endpoints has a slice without ports.
-        let ports = example.map(|pod| ports(service, pod)).unwrap_or_default();
-        let owned = context.cache.owned(meta.uid, Kind::EndpointSlice).filter_map(Object::as_endpoint_slice);
-        let slices: Vec<&Rc<EndpointSlice>> = owned.collect();
-        let existing: Vec<&[Endpoint]> = slices.iter().map(|slice| slice.endpoints.as_slice()).collect();
-        let mut arranged = arrange(&existing, wanted);
-        // Ports that changed are written into every slice.
-        for (place, slice) in slices.iter().enumerate() {
-            let differs = ports != slice.ports;
-            let is_planned = arranged.updated.iter().any(|(it, _)| *it == place) || arranged.deleted.contains(&place);
-            if differs && !is_planned {
-                arranged.updated.push((place, slice.endpoints.clone()));
-            }
-        }
+        let Survey { slices, arranged, ports, size, ready, lost } = survey(context.cache, service)?;
+        let found: Facts = note!("**{}** pods, **{}** ready", size, ready).into();
         let changed = arranged.updated.len() + arranged.created.len() + arranged.deleted.len();
         let differs: Facts = match changed {
             0 => note!("the slices say so").into(),

@@ -1,8 +1,9 @@
 //! What a kubelet keeps in mind of a pod between two turns; a crash of the kubelet loses it.
 
 use super::admission::Refusal;
+use super::adopt::BEFORE;
 use super::probes::{ProbeKind, Prober};
-use crate::api::{Container, Name, Pod, Uid};
+use crate::api::{Container, Name, Pod, Probe, Uid};
 use crate::client::{BackOff, ContainerRecord, Exit, PodRecord, Pull, Role};
 use crate::sim::{Digest, Millis, Time};
 
@@ -154,6 +155,26 @@ impl PodMemory {
         noticed
     }
 
+    /// A container runs, and its probes have long said what they say.
+    pub(super) fn remember_run(&mut self, spec: &Container, uid: Uid, is_started: bool, is_ready: bool) {
+        let Some(memory) = self.of_mut(&spec.name) else { return };
+        memory.run = Some(BEFORE);
+        memory.started = is_started.then_some(BEFORE);
+        if !is_started {
+            return;
+        }
+        let settled = |kind, probe: &Option<Probe>, answer| Some(Prober::settled(kind, probe.as_ref()?, uid, answer));
+        memory.probers[ProbeKind::Liveness as usize] = settled(ProbeKind::Liveness, &spec.liveness_probe, true);
+        memory.probers[ProbeKind::Readiness as usize] = settled(ProbeKind::Readiness, &spec.readiness_probe, is_ready);
+    }
+
+    /// A container waits.
+    pub(super) fn remember_wait(&mut self, name: &Name, wait: Wait) {
+        if let Some(memory) = self.of_mut(name) {
+            memory.wait = Some(wait);
+        }
+    }
+
     /// When the kubelet must look again by itself.
     pub fn wakes_at(&self, record: &PodRecord) -> Option<Time> {
         let times = record.containers.iter().flat_map(|container| {
@@ -209,7 +230,7 @@ impl Memory {
         }
         let seen = record.created;
         let is_ending = record.is_stopping;
-        let mut ask = |kind: ProbeKind, from: Time, probe: &crate::api::Probe, slot: &mut Option<Prober>| {
+        let mut ask = |kind: ProbeKind, from: Time, probe: &Probe, slot: &mut Option<Prober>| {
             let prober = slot.get_or_insert_with(|| Prober::new(kind, probe, seen, since, from));
             let failed = prober.ask(&container.answers, now);
             noticed.extend(failed.into_iter().map(|at| Noticed::ProbeFailed(kind, at)));

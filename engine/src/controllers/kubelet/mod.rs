@@ -3,6 +3,7 @@
 //! Mirrors `pkg/kubelet` v1.36: `syncPod` per pod, the status manager, the prober, the lease and node status loops.
 
 mod admission;
+mod adopt;
 mod decide;
 mod heartbeat;
 mod memory;
@@ -12,6 +13,7 @@ mod tell;
 
 use std::rc::Rc;
 
+pub use adopt::{BEFORE, adopt};
 pub use decide::{Work, decide};
 pub use heartbeat::{fresh_lease, register};
 pub use memory::{PodMemory, pull_delay, restart_at};
@@ -72,6 +74,12 @@ struct Sight<'a> {
 impl Kubelet {
     pub fn new(node: Name) -> Self {
         Self { node, is_registered: false, memory: Map::default() }
+    }
+
+    /// A kubelet that has been at work: of each pod the version that it wrote last, and what it remembers.
+    pub fn at_work(node: Name, memory: impl IntoIterator<Item = (Uid, PodMemory)>) -> Self {
+        let memory = memory.into_iter().map(|(uid, memory)| (uid, OnWrite::new(memory))).collect();
+        Self { node, is_registered: true, memory }
     }
 }
 

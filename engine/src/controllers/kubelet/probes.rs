@@ -3,7 +3,7 @@
 //! Mirrors `pkg/kubelet/prober/worker.go`, v1.36: a probe comes round with its period from the moment on at which the
 //! kubelet first saw the pod; a readiness probe is asked once more as soon as the container has started.
 
-use crate::api::Probe;
+use crate::api::{Probe, Uid};
 use crate::client::Answers;
 use crate::sim::{Millis, Time};
 
@@ -75,6 +75,18 @@ impl Prober {
         if kind != ProbeKind::Readiness || delay > Millis(0) {
             it.next = it.round_from((since + delay).max(from));
         }
+        it
+    }
+
+    /// A probe that has got the same answer for long.
+    pub fn settled(kind: ProbeKind, probe: &Probe, uid: Uid, answer: bool) -> Self {
+        let mut it = Self::new(kind, probe, Time(0), Time(0), Time(0));
+        // Probes come round at different times on different pods.
+        it.origin = Time(1 + uid.0 as u64 % it.period.0.max(1));
+        it.next = it.origin;
+        it.last = Some((answer, it.failures.max(it.successes)));
+        it.verdict = Some(answer);
+        it.told = if answer { 0 } else { TOLD };
         it
     }
 

@@ -2,10 +2,11 @@
 //!
 //! Mirrors `pkg/kubelet/{kubelet_pods,status/generate}.go`, v1.36.
 
+use super::adopt::BEFORE;
 use super::memory::{PodMemory, restart_at, restarts, spec_of};
 use crate::api::{
-    Condition, ContainerRunning, ContainerState, ContainerStatus, ContainerTerminated, ContainerWaiting, Pod,
-    PodStatus, Text, Timestamp, condition,
+    Condition, ContainerRunning, ContainerState, ContainerStatus, ContainerTerminated, ContainerWaiting, Extra,
+    Pod, PodStatus, Text, Timestamp, condition,
 };
 use crate::client::{ContainerPhase, ContainerRecord, Context, Exit, PodRecord, Pull, Role};
 use crate::sim::Time;
@@ -94,7 +95,11 @@ impl Scribe<'_> {
         Timestamp::from_millis(self.epoch + at.0 as i64)
     }
 
-    fn ended(&self, exit: Exit) -> ContainerState {
+    fn ended(&self, container: &ContainerRecord, exit: Exit) -> ContainerState {
+        let known = self.known(container).filter(|_| exit.since == BEFORE);
+        if let Some(told) = known.and_then(|known| self.told(known, exit)) {
+            return told;
+        }
         let reason = match exit {
             Exit { is_oom: true, .. } => "OOMKilled",
             Exit { code: 0, .. } => "Completed",
@@ -107,6 +112,53 @@ impl Scribe<'_> {
             finished_at: self.stamp(exit.at),
             ..ContainerTerminated::default()
         })
+    }
+
+    /// What was told of a run that began before the world did, now that it has ended.
+    fn told(&self, known: &ContainerStatus, exit: Exit) -> Option<ContainerState> {
+        let finished_at = self.stamp(exit.at);
+        for state in [Some(&known.state), known.last_state.as_ref()].into_iter().flatten() {
+            match state {
+                ContainerState::Terminated(ended) if exit.at == BEFORE || ended.finished_at == finished_at => {
+                    return Some(state.clone());
+                }
+                ContainerState::Running(running) if exit.at > BEFORE => {
+                    let is_killed = exit.is_oom.then_some("OOMKilled");
+                    let reason = is_killed.unwrap_or(if exit.code == 0 { "Completed" } else { "Error" });
+                    return Some(ContainerState::Terminated(ContainerTerminated {
+                        exit_code: exit.code,
+                        reason: reason.into(),
+                        started_at: running.started_at,
+                        finished_at,
+                        ..ContainerTerminated::default()
+                    }));
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// What the status says of a container to which nothing has happened since before the world began.
+    fn inherited(&self, container: &ContainerRecord) -> Option<&ContainerStatus> {
+        let known = self.known(container).filter(|known| known.restart_count == container.restarts)?;
+        let wait = self.memory.of(&container.name).and_then(|mind| mind.wait);
+        let waits = wait.is_some_and(|wait| wait.of == BEFORE) && !self.pod.is_terminating();
+        let is_so = match (container.phase, &known.state) {
+            (
+                ContainerPhase::Running { since: BEFORE } | ContainerPhase::Stopping { since: BEFORE, .. },
+                ContainerState::Running(_),
+            ) => true,
+            (ContainerPhase::Exited(Exit { at: BEFORE, .. }), ContainerState::Terminated(_)) => true,
+            (ContainerPhase::Exited(Exit { at: BEFORE, .. }), ContainerState::Waiting(_)) => waits,
+            (ContainerPhase::Waiting, ContainerState::Waiting(_)) => match container.pull {
+                Pull::Failed { at: BEFORE } => waits,
+                Pull::UnderWay { since: BEFORE } => true,
+                _ => false,
+            },
+            _ => false,
+        };
+        is_so.then_some(known)
     }
 
     fn known(&self, container: &ContainerRecord) -> Option<&ContainerStatus> {
@@ -129,7 +181,12 @@ impl Scribe<'_> {
         if let Some(known) = self.known(container).filter(|_| is_again) {
             return known.clone();
         }
-        let (state, last) = self.state(container);
+        let (state, last) = match self.inherited(container) {
+            Some(known) => (known.state.clone(), known.last_state.clone()),
+            None => self.state(container),
+        };
+        // What the kubelet knows of a run beyond that it keeps for as long as it lasts.
+        let same = self.known(container).filter(|known| known.restart_count == container.restarts);
         let mind = self.memory.of(&container.name);
         let is_up = container.is_up();
         let started = is_up && mind.is_some_and(|mind| mind.is_started());
@@ -141,22 +198,22 @@ impl Scribe<'_> {
             }
         };
         ContainerStatus {
-            container_id: String::new(),
-            image: container.image.clone(),
-            image_id: Text::default(),
+            container_id: same.map_or_else(String::new, |it| it.container_id.clone()),
+            image: same.map_or_else(|| container.image.clone(), |it| it.image.clone()),
+            image_id: same.map_or_else(Text::default, |it| it.image_id.clone()),
             name: container.name.clone(),
             ready: is_ready,
             restart_count: container.restarts,
             started,
             state,
             last_state: last,
-            extra: crate::api::Extra::default(),
+            extra: same.map_or_else(Extra::default, |it| it.extra.clone()),
         }
     }
 
     /// The state of a container, and that of its run before.
     fn state(&self, container: &ContainerRecord) -> (ContainerState, Option<ContainerState>) {
-        let last = || container.last_exit.map(|exit| self.ended(exit));
+        let last = || container.last_exit.map(|exit| self.ended(container, exit));
         let waiting = |(reason, message): (&'static str, String)| {
             ContainerState::Waiting(ContainerWaiting { reason: reason.into(), message: message.into() })
         };
@@ -167,8 +224,8 @@ impl Scribe<'_> {
             ContainerPhase::Exited(exit) => {
                 let is_to_restart = !self.pod.is_terminating() && restarts(self.pod, container, exit);
                 match self.reason_to_wait(container, Some(exit)).filter(|_| is_to_restart) {
-                    Some(reason) => (waiting(reason), Some(self.ended(exit))),
-                    None => (self.ended(exit), last()),
+                    Some(reason) => (waiting(reason), Some(self.ended(container, exit))),
+                    None => (self.ended(container, exit), last()),
                 }
             }
             ContainerPhase::Waiting | ContainerPhase::Starting { .. } => {
@@ -291,11 +348,17 @@ fn conditions(
     let mut all: Vec<Condition> = wanted
         .into_iter()
         .map(|mut new| {
-            new.last_transition_time = match condition(known, &new.kind) {
-                Some(old) if old.status == new.status => old.last_transition_time,
-                _ => Some(now),
-            };
-            new
+            match condition(known, &new.kind) {
+                Some(old) if old.status == new.status => {
+                    // What others have written beside it stays.
+                    let (reason, message) = (new.reason, new.message);
+                    Condition { reason, message, ..old.clone() }
+                }
+                _ => {
+                    new.last_transition_time = Some(now);
+                    new
+                }
+            }
         })
         .collect();
     let others = known.iter().filter(|old| !all.iter().any(|new| new.kind == old.kind));

@@ -222,7 +222,8 @@ impl Scripted for StatefulSetController {
     fn plan(&mut self, context: &Context<'_>, key: &ObjectKey) -> Option<Script> {
         let set = context.cache.get(key)?.as_stateful_set()?;
         let hash = self.hashes.of(&set.metadata, &set.spec.template);
-        let seen = Seen::find(context, set, History::find(context.cache, &set.metadata, hash));
+        let history = History::find(context.cache, &set.metadata, hash, &set.spec.template);
+        let seen = Seen::find(context, set, history);
         let facts: Facts = note!("want **{}**, have **{}**", seen.wish.replicas, seen.pods.len()).into();
         let ready = seen.pods.iter().filter(|(_, pod)| is_running_and_ready(pod)).count();
         let mut script =
