@@ -7,6 +7,7 @@
 mod converged;
 #[path = "../../engine/tests/common/deeds.rs"]
 mod deeds;
+mod dump;
 mod embed;
 #[path = "../../engine/tests/common/guard.rs"]
 mod guard;
@@ -19,6 +20,7 @@ mod seeds;
 mod share;
 mod world;
 
+pub use dump::dump;
 pub use embed::embed;
 pub use kubectl::kubectl;
 pub use manifest::manifest;
@@ -35,11 +37,12 @@ pub struct Target {
 }
 
 /// All of them. `xtask/src/fuzz.rs` has the same list with its limits, and `libfuzzer/fuzz_targets` a file for each.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target { name: "manifest", run: manifest },
     Target { name: "kubectl", run: kubectl },
     Target { name: "scenario", run: scenario },
     Target { name: "share", run: share },
+    Target { name: "dump", run: dump },
     Target { name: "embed", run: embed },
     Target { name: "world", run: world },
 ];

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
+use loopscope_engine::manifest;
 use serde_json::Value;
 
 use super::lines::{COMMANDS, MANIFESTS, TYPED};
@@ -21,6 +22,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "kubectl" => typed(&tests),
         "scenario" => files(&root.join("public/scenarios")).iter().map(|it| text(it)).collect(),
         "share" => shared(&tests),
+        "dump" => dumps(&tests),
         "embed" => messages(),
         _ => return plans(),
     };
@@ -114,6 +116,25 @@ fn shared(tests: &Path) -> Vec<String> {
     );
     found.extend(files(&tests.join("journals")).iter().map(|it| ["# Loopscope journal 1\n", &text(it)].concat()));
     found.extend(COMMANDS.iter().map(|it| ["# Loopscope journal 1\n1.500s ", &blank(it), "\n"].concat()));
+    found
+}
+
+/// The objects of a real dump, each by itself and some together.
+fn dumps(tests: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files(&tests.join("dumps")) {
+        let Ok(mut list) = manifest::value(&text(&file)) else { continue };
+        let mut items = list["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
+        for item in &mut items {
+            if let Some(meta) = item["metadata"].as_object_mut() {
+                meta.remove("managedFields");
+            }
+        }
+        let of = |items: &[Value]| serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items});
+        found.extend(items.iter().map(manifest::to_yaml));
+        found.extend(items.chunks(3).map(|it| manifest::to_yaml(&of(it))));
+        found.extend(items.chunks(4).map(|it| of(it).to_string()));
+    }
     found
 }
 

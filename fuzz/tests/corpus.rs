@@ -55,6 +55,11 @@ fn share() {
 }
 
 #[test]
+fn dump() {
+    play_all("dump");
+}
+
+#[test]
 fn embed() {
     play_all("embed");
 }

@@ -8,8 +8,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The targets, as `loopscope_fuzz::TARGETS` has them, with the most bytes of an input.
-const TARGETS: [(&str, usize); 6] =
-    [("manifest", 4_096), ("kubectl", 1_024), ("scenario", 8_192), ("share", 4_096), ("embed", 2_048), ("world", 256)];
+const TARGETS: [(&str, usize); 7] = [
+    ("manifest", 4_096),
+    ("kubectl", 1_024),
+    ("scenario", 8_192),
+    ("share", 4_096),
+    ("dump", 12_288),
+    ("embed", 2_048),
+    ("world", 256),
+];
 const MINUTES: u64 = 5;
 /// An input that takes longer is a find, in s. As long as it may be on a busy machine.
 const TIMEOUT: u64 = 25;
@@ -71,6 +78,8 @@ fn has_nightly() -> bool {
 fn build(tools: &Tools) -> Res {
     let mut cargo = tools.plain("cargo");
     cargo.args(["fuzz", "build", "--sanitizer", "none", "--fuzz-dir", "fuzz/libfuzzer", "--target-dir"]).arg(out());
+    // cargo-fuzz asks for one unit, which makes the engine take as long as the slowest processor.
+    cargo.env("RUSTFLAGS", "-Ccodegen-units=8").env("CARGO_INCREMENTAL", "0");
     cmd::run(nightly(&mut cargo))
 }
 
