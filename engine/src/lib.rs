@@ -28,6 +28,7 @@ pub mod history;
 pub mod share;
 pub mod view;
 
+pub mod embed;
 pub mod export;
 
 pub mod lesson;

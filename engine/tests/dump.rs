@@ -44,7 +44,9 @@ fn news(simulation: &Simulation, since: Seq) -> Vec<String> {
         What::Wrote { key, method, changed, .. } if key.kind != Kind::Lease => {
             Some(format!("{} {method} {key} {changed:?}", event.at))
         }
-        What::Announced { .. } | What::Refused { .. } | What::Failed { .. } => Some(format!("{} {:?}", event.at, event.what)),
+        What::Announced { .. } | What::Refused { .. } | What::Failed { .. } => {
+            Some(format!("{} {:?}", event.at, event.what))
+        }
         _ => None,
     });
     told.collect()

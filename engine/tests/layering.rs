@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer with the layers it may use. `note` is the macro of `client`.
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("sim", &[]),
     ("api", &["sim"]),
     ("manifest", &["api", "sim"]),
@@ -52,6 +52,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
             "note",
         ],
     ),
+    ("embed", &[]),
     ("export", &["api", "manifest", "sim", "dump", "client", "world", "share", "view"]),
     ("lesson", &["api", "manifest", "sim", "apiserver", "iac", "client", "controllers", "world", "share", "view"]),
 ];

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
+use loopscope_engine::embed::{Ask, Message, VERSION, is_english, read, theme};
 use loopscope_engine::share::{Handed, MOST_BYTES, Moment, pack, read_file, write_moment};
 use loopscope_engine::world::{Instant, Scenario};
 use serde_json::{Map, Value, json};
@@ -24,7 +25,6 @@ use crate::session::{Refusal, Session, Taught, Tone, speed_named};
 use crate::ui::{self, effect};
 use goal::Goal;
 
-const VERSION: u64 = 1;
 /// So many messages in a second are read; more are ignored.
 const MOST_A_SECOND: u32 = 50;
 /// The state is told at most this often, and the size, in wall ms.
@@ -121,10 +121,6 @@ impl Asked {
             notes,
         }
     }
-}
-
-fn is_english(lang: &str) -> bool {
-    lang == "en" || lang.starts_with("en-")
 }
 
 /// The parts of a list of names; loop and map where it names none.
@@ -476,21 +472,16 @@ fn hear(heard: Heard) {
         Heard::Text(text) if is_within_rate() => text,
         _ => return ignore(),
     };
-    let Ok(message) = serde_json::from_str::<Value>(&text) else { return ignore() };
-    let id = message.get("id").cloned().unwrap_or_default();
-    let (Some("loopscope"), Some(kind)) =
-        (message.get("app").and_then(Value::as_str), message.get("type").and_then(Value::as_str))
-    else {
-        return ignore();
+    let (refusal, id) = match read(&text) {
+        Message::Foreign => return ignore(),
+        Message::Wrong(refusal, id) => (refusal, id),
+        Message::Asks(ask, id) => match obey(ask, &id) {
+            Ok(()) => return,
+            Err(refusal) => (refusal, id),
+        },
     };
-    if message.get("v").and_then(Value::as_u64) != Some(VERSION) {
-        ignore();
-        return tell_refusal(&Refusal::new("version", &["This page speaks version 1"]), &id);
-    }
-    if let Err(refusal) = obey(kind, &message) {
-        ignore();
-        tell_refusal(&refusal, &id);
-    }
+    ignore();
+    tell_refusal(&refusal, &id);
 }
 
 fn is_within_rate() -> bool {
@@ -504,66 +495,44 @@ fn is_within_rate() -> bool {
     })
 }
 
-fn obey(kind: &str, message: &Value) -> Result<(), Refusal> {
-    let text = |name: &str| message.get(name).and_then(Value::as_str);
-    match kind {
-        "ping" => {
+fn obey(ask: Ask, id: &Value) -> Result<(), Refusal> {
+    match ask {
+        Ask::Ping => {
             let ignored = with_line(|line| line.ignored);
-            tell("pong", json!({"re": message.get("id"), "versions": [VERSION], "ignored": ignored}), false);
-            return Ok(());
+            tell("pong", json!({"re": id, "versions": [VERSION], "ignored": ignored}), false);
         }
-        "theme" => {
-            let name = text("theme").filter(|it| ["auto", "light", "dark"].contains(it));
-            let name = name.ok_or_else(|| Refusal::new("malformed", &["`theme` must be auto, light or dark"]))?;
-            platform::show_theme(theme(Some(name)));
-            return Ok(());
+        Ask::Theme(theme) => platform::show_theme(theme),
+        Ask::Language => {}
+        Ask::Highlight(name) => return highlight(name.as_deref()),
+        Ask::Load(name) => load(name, id.clone()),
+        Ask::Open(hash) => {
+            let (session, sheets) = open_session()?;
+            if let Some(now) = session.scenario_now() {
+                opening::open_link(sheets.stage, now, hash);
+            }
         }
-        "lang" => {
-            return match text("lang").is_some_and(is_english) {
-                true => Ok(()),
-                false => Err(Refusal::new("unknown-value", &["There is no such language: there is en"])),
-            };
+        Ask::Share => {
+            let (session, _) = open_session()?;
+            spawn_local(async move { drop(link_to_now(session).await) });
         }
-        "highlight" => return highlight(message.get("ref").unwrap_or(&Value::Null)),
-        "load" => return load(text("scenario"), text("hash"), message.get("id").cloned().unwrap_or_default()),
-        _ => {}
-    }
-    let Some((session, _)) = with_line(|line| line.session) else {
-        return Err(Refusal::new("unknown-scenario", &["No scenario is open"]));
-    };
-    match kind {
-        "share" => spawn_local(async move { drop(link_to_now(session).await) }),
-        "picture" => {
-            let id = message.get("id").cloned().unwrap_or_default();
+        Ask::Picture => {
+            let ((session, _), id) = (open_session()?, id.clone());
             spawn_local(async move { tell_picture(session, id).await });
         }
-        _ => {
-            return session
-                .obey(kind, message)
-                .unwrap_or_else(|| Err(Refusal::new("unknown-type", &["There is no message “", kind, "”"])));
-        }
+        other => return open_session()?.0.obey(&other).unwrap_or(Ok(())),
     }
     Ok(())
 }
 
-fn theme(name: Option<&str>) -> Option<bool> {
-    match name {
-        Some("dark") => Some(true),
-        Some("light") => Some(false),
-        _ => None,
-    }
+fn open_session() -> Result<(Session, Sheets), Refusal> {
+    with_line(|line| line.session).ok_or_else(|| Refusal::new("unknown-scenario", &["No scenario is open"]))
 }
 
 /// Lights up what the prose around speaks of, for a while.
-fn highlight(named: &Value) -> Result<(), Refusal> {
+fn highlight(named: Option<&str>) -> Result<(), Refusal> {
     platform::unmark();
     with_line(|line| line.unmark = None);
-    let Some(name) = named.as_str() else {
-        return match named.is_null() {
-            true => Ok(()),
-            false => Err(Refusal::new("malformed", &["`ref` must be a text, or null"])),
-        };
-    };
+    let Some(name) = named else { return Ok(()) };
     let found = reference(name);
     if found.is_empty() {
         return Err(Refusal::new("unknown-ref", &["Nothing here is called “", name, "”"]));
@@ -573,20 +542,8 @@ fn highlight(named: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Another world: by its name, or the moment in a link.
-fn load(scenario: Option<&str>, hash: Option<&str>, id: Value) -> Result<(), Refusal> {
-    if let Some(hash) = hash {
-        let Some((session, sheets)) = with_line(|line| line.session) else {
-            return Err(Refusal::new("unknown-scenario", &["No scenario is open"]));
-        };
-        if let Some(now) = session.scenario_now() {
-            opening::open_link(sheets.stage, now, hash.trim_start_matches('#').to_owned());
-        }
-        return Ok(());
-    }
-    let Some(name) = scenario.map(str::to_owned) else {
-        return Err(Refusal::new("malformed", &["`load` takes a `scenario` or a `hash`"]));
-    };
+/// Another world, by its name.
+fn load(name: String, id: Value) {
     spawn_local(async move {
         match scenario_named(&name).await {
             Ok(world) => begin_at(world),
@@ -599,7 +556,6 @@ fn load(scenario: Option<&str>, hash: Option<&str>, id: Value) -> Result<(), Ref
             }
         }
     });
-    Ok(())
 }
 
 /// Follows the size of the parts that the embed is made of.

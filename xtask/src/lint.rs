@@ -66,7 +66,7 @@ fn own_rules(root: &Path) -> Res {
 
 fn rust_files(root: &Path) -> Res<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for dir in ["src", "tests", "engine", "runner", "xtask"] {
+    for dir in ["src", "tests", "engine", "fuzz", "runner", "xtask"] {
         found.extend(paths::files(&root.join(dir))?.into_iter().filter(|f| {
             let below = f.strip_prefix(root).unwrap_or(f);
             f.extension().is_some_and(|e| e == "rs")

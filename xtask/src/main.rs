@@ -6,6 +6,7 @@ mod cmd;
 mod compress;
 mod csp;
 mod css;
+mod fuzz;
 mod lighthouse;
 mod lint;
 mod offline;
@@ -37,6 +38,8 @@ usage: cargo xtask <command>
   bench [native|browser|page|--rivals]
                                   what the engine costs, natively and in a browser; what a frame of the page costs;
                                   or the same work in @ngrok/webernetes (from npm) and here
+  fuzz [target...] [--minutes N] [--keep]
+                                  throw anything at what is read, all targets or some (needs nightly, else is skipped)
   lighthouse                      Lighthouse over the built page (fetches it first)
   shots                           screenshots of the built page into target/shots/
   setup [--check] [--page]        install what is missing, or only say what is (--page: without the test tools)
@@ -69,6 +72,7 @@ fn dispatch(args: &[String]) -> Res {
         "lint" => lint::command(),
         "size" => size::command(),
         "bench" => bench::command(rest),
+        "fuzz" => fuzz::command(rest),
         "lighthouse" => lighthouse::command(),
         "shots" => shots::command(),
         "recordings" => recordings::command(rest),

@@ -8,6 +8,9 @@ pub struct Timestamp(pub i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct MicroTime(pub i64);
 
+/// The last second of the year 9999: RFC 3339 has no later one.
+const LAST: i64 = 253_402_300_799;
+
 /// Days since 1970-01-01 to year, month, day in the proleptic Gregorian calendar.
 fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let z = days + 719_468;
@@ -95,7 +98,12 @@ impl Timestamp {
     }
 
     pub fn millis(self) -> i64 {
-        self.0 * 1000
+        self.0.saturating_mul(1000)
+    }
+
+    /// So many seconds later, but no later than can be written.
+    pub fn plus(self, seconds: i64) -> Self {
+        Self(self.0.saturating_add(seconds).min(LAST))
     }
 }
 
@@ -126,6 +134,7 @@ mod tests {
         for wrong in ["2026--1-30T08:00:00Z", "2026-11--1T08:00:00Z", "2026-13-01T08:00:00Z", "2026-11-30T25:00:00Z"] {
             assert_eq!(parse_rfc3339(wrong), None, "{wrong}");
         }
+        assert_eq!(Timestamp(0).plus(i64::MAX).to_string(), "9999-12-31T23:59:59Z");
         assert_eq!(MicroTime(1_796_025_600_250).to_string(), "2026-11-30T08:00:00.250000Z");
     }
 }

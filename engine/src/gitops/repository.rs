@@ -93,7 +93,7 @@ impl Repository {
             None => None,
         };
         match back {
-            Some(back) => self.commits.len().checked_sub(back + 1),
+            Some(back) => self.commits.len().checked_sub(back)?.checked_sub(1),
             None if name.len() < 4 => None,
             None => self.commits.iter().position(|it| it.id.starts_with(name)),
         }

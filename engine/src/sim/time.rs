@@ -13,7 +13,7 @@ pub struct Millis(pub u64);
 
 impl Millis {
     pub fn from_secs(seconds: u64) -> Self {
-        Self(seconds * 1000)
+        Self(seconds.saturating_mul(1000))
     }
 }
 

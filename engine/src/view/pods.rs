@@ -136,7 +136,7 @@ fn countdown(simulation: &Simulation, pod: &Pod, class: PodClass) -> Option<Coun
     match class {
         PodClass::Terminating => {
             let until = pod.metadata.deletion_timestamp?.millis();
-            let total_ms = u64::try_from(pod.metadata.deletion_grace_period_seconds?).ok()? * 1000;
+            let total_ms = u64::try_from(pod.metadata.deletion_grace_period_seconds?).ok()?.saturating_mul(1000);
             let left_ms = u64::try_from(until - simulation.wall_millis()).unwrap_or(0).min(total_ms);
             (total_ms > 0).then_some(Countdown { left_ms, total_ms })
         }

@@ -1,4 +1,4 @@
-//! Tools that cargo builds: trunk, wasm-bindgen-cli and wasm-pack.
+//! Tools that cargo builds: trunk, wasm-bindgen-cli, wasm-pack and cargo-fuzz.
 
 use super::{Step, version};
 use crate::cmd::{self, Res};
@@ -19,6 +19,10 @@ pub fn trunk() -> CargoTool {
 
 pub fn wasm_pack() -> CargoTool {
     CargoTool { package: "wasm-pack", program: "wasm-pack", version: "0.15.1".into(), locked: true, minutes: "2 min" }
+}
+
+pub fn cargo_fuzz() -> CargoTool {
+    CargoTool { package: "cargo-fuzz", program: "cargo-fuzz", version: "0.13.2".into(), locked: true, minutes: "1 min" }
 }
 
 /// Its own lock file names a crate version that the index may not have: no `--locked`.

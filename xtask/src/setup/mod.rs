@@ -154,6 +154,17 @@ pub fn ensure(scope: Scope) -> Res<Tools> {
     tools()
 }
 
+/// Installs what the fuzzers need beside nightly, which no other command asks for.
+pub fn ensure_fuzz() -> Res<Tools> {
+    let tool = cargo_tool::cargo_fuzz();
+    if tool.found().is_none() {
+        let _lock = exclusive()?;
+        run_step(&tool)?;
+        let _ = fs::remove_dir_all(cargo_tool::build_dir()?);
+    }
+    tools()
+}
+
 fn run_lanes(lanes: &[Vec<Box<dyn Step>>]) -> Res {
     let results: Vec<Res> = std::thread::scope(|scope| {
         let handles: Vec<_> = lanes
@@ -198,7 +209,9 @@ fn tools() -> Res<Tools> {
     let mut dirs = Vec::new();
     let lock = fs::read_to_string(paths::root().join("Cargo.lock")).unwrap_or_default();
     let bindgen = version::locked(&lock, "wasm-bindgen").unwrap_or_default();
-    for tool in [cargo_tool::trunk(), cargo_tool::wasm_bindgen(bindgen), cargo_tool::wasm_pack()] {
+    let own =
+        [cargo_tool::trunk(), cargo_tool::wasm_bindgen(bindgen), cargo_tool::wasm_pack(), cargo_tool::cargo_fuzz()];
+    for tool in own {
         dirs.extend(tool.cached_dir()?);
     }
     dirs.extend(node::WasmOpt::cached_dir()?);

@@ -27,7 +27,7 @@ fn ended_at(pod: &Pod) -> Timestamp {
     let unready = || condition(&pod.status.conditions, "Ready").filter(|it| it.status == "False")?.last_transition_time;
     let deleted = || {
         let grace = pod.metadata.deletion_grace_period_seconds.unwrap_or(0);
-        pod.metadata.deletion_timestamp.map(|at| Timestamp(at.0 - grace))
+        pod.metadata.deletion_timestamp.map(|at| Timestamp(at.0.saturating_sub(grace)))
     };
     last.or_else(unready).or_else(deleted).or(pod.metadata.creation_timestamp).unwrap_or_default()
 }

@@ -1,0 +1,40 @@
+//! Whole clusters that somebody brings along.
+
+use loopscope_engine::dump::{Cluster, looks_like_one, read};
+use loopscope_engine::world::{Scenario, Simulation};
+
+use super::share::check_scenario;
+use super::sum;
+use super::world::{look, n_pods, run_for};
+
+/// Of this many inputs one is played.
+const NOW_AND_THEN: u64 = 3;
+const MOST_OBJECTS: usize = 120;
+
+pub fn dump(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    looks_like_one(&text);
+    let dump = match read(&text) {
+        Ok(dump) => dump,
+        Err(error) => return assert!(!error.to_string().is_empty(), "it is refused without a word"),
+    };
+    let n_told: usize = dump.report.read.iter().map(|(_, n)| n).sum();
+    assert!(n_told > 0 && dump.cluster.objects().count() >= n_told, "what was read is not there: {:?}", dump.report);
+    drop(dump.report.lines());
+    check_scenario(&Scenario::of_dump(&dump));
+    if dump.cluster.objects().count() <= MOST_OBJECTS && sum(data) % NOW_AND_THEN == 0 {
+        play(&dump.cluster, Scenario::of_dump(&dump));
+    }
+}
+
+fn play(cluster: &Cluster, scenario: Scenario) {
+    let mut simulation = Simulation::new(scenario);
+    for object in cluster.objects() {
+        assert!(simulation.api().objects().get(&object.key()).is_some(), "{} is lost", object.key());
+    }
+    look(&simulation);
+    run_for(&mut simulation, 20_000);
+    if n_pods(&simulation) < MOST_OBJECTS {
+        look(&simulation);
+    }
+}
