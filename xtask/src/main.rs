@@ -1,5 +1,6 @@
 //! The one list of commands that people and CI run: `cargo xtask <command>`.
 
+mod audit;
 mod bench;
 mod build;
 mod cmd;
@@ -20,6 +21,7 @@ mod size;
 mod split;
 mod stamp;
 mod test;
+mod trials;
 
 use cmd::Res;
 use setup::Scope;
@@ -34,6 +36,11 @@ usage: cargo xtask <command>
   lint                            formatting, clippy for both targets, the project's own rules
   size                            what the page weighs, against its budget
   bench [native|browser|page]     what the engine costs, natively and in a browser; what a frame of the page costs
+  explore [--depth N] [--deviations N] [--seconds N] [--world W] [--order O]
+                                  all orders of what may happen in small worlds, or one order again
+  soak [--hours N] [--seed N]     virtual hours of random operations on the engine
+  soak --browser [--minutes N] [--seed N]
+                                  the same on the built page in Chromium at 8×
   lighthouse                      Lighthouse over the built page (fetches it first)
   shots                           screenshots of the built page into target/shots/
   setup [--check] [--page]        install what is missing, or only say what is (--page: without the test tools)
@@ -66,6 +73,8 @@ fn dispatch(args: &[String]) -> Res {
         "lint" => lint::command(),
         "size" => size::command(),
         "bench" => bench::command(rest),
+        "explore" => trials::explore(rest),
+        "soak" => trials::soak(rest),
         "lighthouse" => lighthouse::command(),
         "shots" => shots::command(),
         "recordings" => recordings::command(rest),

@@ -104,14 +104,19 @@ impl Simulation {
                 let sub = if sub.is_empty() { String::new() } else { format!("/{sub}") };
                 format!("{method} {key}{sub} reaches the API server")
             }),
-            Channel::Answer(number) => key(number)
-                .map_or_else(String::new, |((method, _), key)| format!("{} hears the answer to {method} {key}", name(choice.at))),
+            Channel::Answer(number) => key(number).map_or_else(String::new, |((method, _), key)| {
+                format!("{} hears the answer to {method} {key}", name(choice.at))
+            }),
             Channel::Watch(process) => format!("{} hears {}", name(choice.at), self.first_news(process)),
             Channel::Turn(at, turn) => {
                 let it = &self.loops[at.0 as usize];
                 let phase = it.active.at(turn).and_then(|it| it.phase);
                 let key = it.active.pair(turn).map(|(key, _)| key.to_string()).unwrap_or_default();
-                format!("{} goes on with {key} after {}", it.name, phase.map_or("its start".into(), |it| format!("{it:?}")))
+                format!(
+                    "{} goes on with {key} after {}",
+                    it.name,
+                    phase.map_or("its start".into(), |it| format!("{it:?}"))
+                )
             }
             Channel::Clock => format!("time comes to {} ms at {}", choice.due.0, name(choice.at)),
         }

@@ -100,7 +100,8 @@ impl Rules {
     fn note_crashes(&mut self, simulation: &Simulation, before: &Before) {
         for (process, (it, was)) in simulation.processes().iter().zip(&before.heard).enumerate() {
             if it.epoch != was.0 {
-                let own = before.under_way.iter().filter(|(_, by)| simulation.loops()[by.0 as usize].process == process);
+                let own =
+                    before.under_way.iter().filter(|(_, by)| simulation.loops()[by.0 as usize].process == process);
                 self.stray.extend(own.map(|it| it.0));
                 if it.is_manager() {
                     self.sets.clear();
@@ -201,7 +202,10 @@ impl Rules {
         let Some(seen) = self.sets.get(key) else { return Ok(()) };
         if is_odd || it.replicas > seen.active || it.ready_replicas > seen.ready {
             let claim = (it.replicas, it.ready_replicas, it.available_replicas);
-            return Err(format!("{key} claims {claim:?} pods, ready, available; seen were {:?}", (seen.active, seen.ready)));
+            return Err(format!(
+                "{key} claims {claim:?} pods, ready, available; seen were {:?}",
+                (seen.active, seen.ready)
+            ));
         }
         Ok(())
     }
@@ -328,8 +332,11 @@ pub fn unfinished(simulation: &Simulation) -> Option<String> {
             return Some(format!("the Deployment wants {want}: {it:?}"));
         }
         let sets = objects.owned(deployment.metadata.uid, Kind::ReplicaSet);
-        let pods: Vec<&Pod> =
-            sets.flat_map(|set| objects.owned(set.meta().uid, Kind::Pod)).filter_map(Object::as_pod).map(|it| &**it).collect();
+        let pods: Vec<&Pod> = sets
+            .flat_map(|set| objects.owned(set.meta().uid, Kind::Pod))
+            .filter_map(Object::as_pod)
+            .map(|it| &**it)
+            .collect();
         if pods.len() != want as usize || pods.iter().any(|it| !it.is_ready()) {
             return Some(format!("{} pods are there, wanted are {want}, all of them ready", pods.len()));
         }

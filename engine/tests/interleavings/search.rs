@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use loopscope_engine::sim::Millis;
+use loopscope_engine::sim::{Millis, Time};
 use loopscope_engine::world::{Channel, Ready, Simulation};
 
 use super::past::{Past, mix};
@@ -14,6 +14,8 @@ use super::worlds::World;
 pub const PATIENCE: Millis = Millis(1_000);
 /// By then a world left alone must be as it is wanted.
 const CONVERGES: Millis = Millis(180_000);
+/// A course that comes to no end by itself, as with a node that stays away, is followed for so long.
+const FOLLOWED: Millis = Millis(30_000);
 /// Of those that are found, so many are told.
 const MOST_TOLD: usize = 3;
 
@@ -63,6 +65,8 @@ pub struct Found {
     pub known: usize,
     pub deepest: usize,
     pub leaves: usize,
+    /// Leaves that were left alone, to see whether they converge.
+    pub left_alone: usize,
     pub guilty: usize,
     pub violations: Vec<Violation>,
     pub is_cut_short: bool,
@@ -75,6 +79,7 @@ impl Found {
         self.known += other.known;
         self.deepest = self.deepest.max(other.deepest);
         self.leaves += other.leaves;
+        self.left_alone += other.left_alone;
         self.guilty += other.guilty;
         self.is_cut_short |= other.is_cut_short;
         self.violations.extend(other.violations);
@@ -102,6 +107,7 @@ pub struct Node {
     /// Deviations that are left.
     left: usize,
     order: Vec<Step>,
+    began: Time,
 }
 
 /// What a search tries at a node.
@@ -109,7 +115,9 @@ pub struct Node {
 enum Move {
     Step(Step),
     /// The first is held up.
-    Hold { is_long: bool },
+    Hold {
+        is_long: bool,
+    },
     /// The nth that is held up goes on.
     Free(usize),
 }
@@ -118,12 +126,19 @@ impl Node {
     pub fn new(world: &World) -> Self {
         let simulation = (world.begin)();
         let (past, rules) = (Past::new(&simulation), Rules::new(&simulation));
-        Self { simulation, past, rules, deeds: 0, held: Vec::new(), left: 0, order: Vec::new() }
+        let began = simulation.now();
+        Self { simulation, past, rules, deeds: 0, held: Vec::new(), left: 0, order: Vec::new(), began }
     }
 
     /// As if it were the beginning of everything.
     fn rooted(&self, left: usize) -> Self {
         Self { past: Past::new(&self.simulation), left, held: Vec::new(), ..self.clone() }
+    }
+
+    /// Nothing is on its way, and nothing is left to be done or has been for too long.
+    fn is_over(&self, ready: &[Ready]) -> bool {
+        let is_quiet = ready.iter().all(|it| it.channel == Channel::Clock);
+        is_quiet && (self.simulation.now() > self.began + FOLLOWED || unfinished(&self.simulation).is_none())
     }
 
     /// Whether a clock may come round before a message that is on its way.
@@ -164,7 +179,11 @@ impl Node {
             Step::Take(n) => {
                 let ready = self.simulation.ready();
                 let Some(it) = ready.get(n) else { return Err(format!("nothing is ready at {n}")) };
-                let now = if it.channel == Channel::Clock { it.due.max(self.simulation.now()) } else { self.simulation.now() };
+                let now = if it.channel == Channel::Clock {
+                    it.due.max(self.simulation.now())
+                } else {
+                    self.simulation.now()
+                };
                 let before = Rules::before(&self.simulation, Some(it));
                 self.past.choose(&mut self.simulation, it, now);
                 self.held.retain(|held| held.channel != it.channel);
@@ -214,16 +233,31 @@ pub struct Search<'a> {
     seen: HashSet<u64>,
     found: Found,
     until: Instant,
+    /// Of so many leaves one is left alone, to see whether it converges.
+    one_of: usize,
+    /// From one beginning in the usual course to the next, in depths.
+    stride: usize,
+    /// One violation is enough.
+    stops: bool,
 }
 
 impl<'a> Search<'a> {
     pub fn new(world: &'a World, bound: Bound, within: Duration) -> Self {
         let until = Instant::now() + within;
-        Self { world, bound, seen: HashSet::new(), found: Found::default(), until }
+        Self { world, bound, seen: HashSet::new(), found: Found::default(), until, one_of: 1, stride: 1, stops: false }
     }
 
-    /// From the beginning, and, where the bound is a depth, from every half of it further on in the usual course, until
-    /// nothing happens any more.
+    /// Not all of it: of so many places of the usual course one, and of so many leaves one is left alone.
+    pub fn sample(self, stride: usize, one_of: usize) -> Self {
+        Self { stride, one_of, ..self }
+    }
+
+    pub fn up_to_the_first(self) -> Self {
+        Self { stops: true, ..self }
+    }
+
+    /// From the beginning, and, where the bound is a depth, from each place of the usual course that is as many
+    /// steps further on, until nothing happens any more.
     pub fn run(mut self) -> Found {
         let mut root = Node::new(self.world);
         match self.bound {
@@ -231,8 +265,7 @@ impl<'a> Search<'a> {
             Bound::Depth(depth) => loop {
                 self.seen.clear();
                 self.explore(root.rooted(0));
-                let stride = (depth / 2).max(1);
-                let is_over = (0..stride).any(|_| self.go_on(&mut root).is_none());
+                let is_over = (0..self.stride * depth.max(1)).any(|_| self.go_on(&mut root).is_none());
                 if is_over || self.is_late() {
                     break;
                 }
@@ -244,17 +277,17 @@ impl<'a> Search<'a> {
     /// One usual step; none where all is done.
     fn go_on(&mut self, root: &mut Node) -> Option<()> {
         let ready = root.simulation.ready();
-        let is_quiet = ready.iter().all(|it| it.channel == Channel::Clock);
-        if is_quiet && (unfinished(&root.simulation).is_none() || root.order.len() > 2_000) {
+        let is_over = root.is_over(&ready);
+        if is_over && root.deeds == self.world.deeds.len() {
             return None;
         }
-        let step = Step::Take(root.usual(&ready)?);
+        let step = if is_over { Step::Deed } else { Step::Take(root.usual(&ready)?) };
         root.take(self.world, step).err().map(|what| self.blame(&root.order, what)).map_or(Some(()), |()| None)
     }
 
     fn is_late(&mut self) -> bool {
         self.found.is_cut_short |= Instant::now() > self.until;
-        self.found.is_cut_short
+        self.found.is_cut_short || (self.stops && self.found.guilty > 0)
     }
 
     fn blame(&mut self, order: &[Step], what: String) {
@@ -273,7 +306,7 @@ impl<'a> Search<'a> {
                 stack.pop();
                 continue;
             };
-            if self.found.transitions.is_multiple_of(64) && self.is_late() {
+            if self.is_late() {
                 return;
             }
             if let Some(node) = self.follow(frame, next) {
@@ -335,6 +368,10 @@ impl<'a> Search<'a> {
         };
         if moves.is_empty() {
             self.found.leaves += 1;
+            if !(self.found.leaves - 1).is_multiple_of(self.one_of) {
+                return;
+            }
+            self.found.left_alone += 1;
             let order = node.order.clone();
             if let Err(what) = node.converges(self.world) {
                 self.blame(&order, what);
@@ -355,14 +392,12 @@ impl<'a> Search<'a> {
 
     fn few_moves(&self, node: &Node, ready: &[Ready]) -> Vec<Move> {
         let Some(usual) = node.usual(ready) else { return Vec::new() };
-        let is_quiet = ready.iter().all(|it| it.channel == Channel::Clock);
         let all_done = node.deeds == self.world.deeds.len();
-        if is_quiet && all_done && unfinished(&node.simulation).is_none() || node.order.len() > 2_000 {
-            return Vec::new();
-        }
         // Nothing more comes by itself: what a person does, comes now.
-        if is_quiet && !all_done && unfinished(&node.simulation).is_none() {
-            return vec![Move::Step(Step::Deed)];
+        match (node.is_over(ready), all_done) {
+            (true, true) => return Vec::new(),
+            (true, false) => return vec![Move::Step(Step::Deed)],
+            _ => {}
         }
         let mut moves = vec![Move::Step(Step::Take(usual))];
         if !all_done {

@@ -45,12 +45,11 @@ pub const WORLDS: [World; 9] = [
     World { name: "scaled-while-rolling", begin: rolling, deeds: &[|it| scale(it, 4)], mend: nothing },
     World { name: "scaled-down-and-up", begin: scaled_down, deeds: &[|it| scale(it, 3)], mend: nothing },
     World { name: "conflict", begin: rolling, deeds: &[annotate], mend: nothing },
-    World { name: "refused", begin: pod_deleted, deeds: &[refuse, serve], mend: nothing },
+    World { name: "refused", begin: pod_deleted, deeds: &[refuse], mend: serve },
 ];
 
 /// The same as the first, with a controller that does not wait for its cache: it must be found out.
-pub const GUILTY: World =
-    World { name: "expectations-off", begin: without_expectations, deeds: &[], mend: nothing };
+pub const GUILTY: World = World { name: "expectations-off", begin: without_expectations, deeds: &[], mend: nothing };
 
 fn do_now(simulation: &mut Simulation, command: Command) {
     let outcome = simulation.dispatch(command);
