@@ -61,8 +61,8 @@ const LINES: &[&str] = &[
     "controller crash kube-controller-manager --after=2",
     "controller expectations-off kube-controller-manager",
     "controller expectations-on kube-controller-manager",
-    "controller edge kube-controller-manager",
-    "controller level kube-controller-manager",
+    "controller edge-triggered kube-controller-manager",
+    "controller level-triggered kube-controller-manager",
     "server slow --by=400ms",
     "server refuse",
     "server down",
@@ -70,8 +70,8 @@ const LINES: &[&str] = &[
     "node break node-2",
     "node mend node-2",
     "load service/shop --ramp=10..120 --over=60s --cost=3m --capacity=30",
-    "load service/shop --rate=20 --cost=3m",
-    "load stop service/shop",
+    "load service/shop --steady=20 --cost=3m",
+    "load service/shop stop",
     "git revert HEAD",
     "gitops argocd --self-heal=on --prune=on",
     "gitops flux",
@@ -84,7 +84,7 @@ const MENDED: &[&str] = &[
     "server up",
     "controller resume kube-controller-manager",
     "controller watch-resume kube-controller-manager",
-    "controller level kube-controller-manager",
+    "controller level-triggered kube-controller-manager",
     "controller expectations-on kube-controller-manager",
     "controller crash kube-controller-manager --after=never",
     "node mend node-2",
@@ -265,6 +265,13 @@ fn rss_kb() -> u64 {
 
 fn check_limits(kept: &Kept) {
     assert!(kept.trace <= 22_000 && kept.events <= 5_000 && kept.checkpoints <= 96 * MOST_BRANCHES, "{kept:?}");
+}
+
+#[test]
+fn every_line_can_be_read() {
+    for line in LINES.iter().chain(MENDED) {
+        assert!(line.parse::<Command>().is_ok(), "{line}");
+    }
 }
 
 #[test]

@@ -61,8 +61,8 @@ function operations(page, lab, below) {
     const n = await all.count();
     if (n === 0) return;
     const one = all.nth(below(n));
-    const name = await one.evaluate((it) => it.ariaLabel ?? it.innerText, null, { timeout: 2_000 });
-    if (!left.test(name)) await one.click({ timeout: 2_000 });
+    const name = await one.evaluate((it) => it.ariaLabel ?? it.innerText, null, { timeout: 4_000 });
+    if (!left.test(name)) await one.click({ timeout: 4_000 });
   };
   return {
     line: async () => {
@@ -74,23 +74,23 @@ function operations(page, lab, below) {
     apply: () => lab.apply(deployment(`1.${27 + below(4)}`)),
     tab: async () => {
       const all = page.getByRole('tab');
-      await all.nth(below(await all.count())).click({ timeout: 2_000 });
+      await all.nth(below(await all.count())).click({ timeout: 4_000 });
     },
     row: async () => {
       const all = lab.pods();
       const n = await all.count();
-      if (n > 0) await all.nth(below(n)).click({ timeout: 2_000 });
+      if (n > 0) await all.nth(below(n)).click({ timeout: 4_000 });
     },
     fault: async () => {
-      await page.getByRole('tab', { name: /^Faults/ }).click({ timeout: 2_000 });
+      await page.getByRole('tab', { name: /^Faults/ }).click({ timeout: 4_000 });
       const all = lab.region('Faults').getByRole('switch');
       const n = await all.count();
-      if (n > 0) await all.nth(below(n)).click({ timeout: 2_000 });
+      if (n > 0) await all.nth(below(n)).click({ timeout: 4_000 });
     },
     mend: async () => {
-      await page.getByRole('tab', { name: /^Faults/ }).click({ timeout: 2_000 });
+      await page.getByRole('tab', { name: /^Faults/ }).click({ timeout: 4_000 });
       const all = page.getByRole('button', { name: /All mended/ });
-      if (await all.isEnabled({ timeout: 1_000 })) await all.click({ timeout: 2_000 });
+      if (await all.isEnabled({ timeout: 1_000 })) await all.click({ timeout: 4_000 });
     },
     map: () => within('section[aria-label="Map"], [role="region"][aria-label="Map"]'),
     undo: async () => {
@@ -166,6 +166,7 @@ try {
   await lab.ready();
   const client = await context.newCDPSession(page);
   await client.send('Performance.enable');
+  page.setDefaultTimeout(5_000);
   const deeds = operations(page, lab, below);
   await lab.speed('8×');
   await lab.play();
@@ -182,10 +183,11 @@ try {
       // What was aimed at may be gone, or covered, by the time of the click.
       if (!/Timeout|not attached|detached|intercepts|not visible/i.test(error.message)) throw error;
       missed[what] = (missed[what] ?? 0) + 1;
+      if (process.env.SOAK_SAYS) console.log(what, error.message.split('\n').slice(0, 8).join(' | '));
     }
     // A loop that a fault or a step in the past has stopped goes on.
     const play = page.getByRole('button', { name: 'Play', exact: true });
-    if (await play.isVisible()) await play.click({ timeout: 2_000 }).catch(() => {});
+    if (await play.isVisible()) await play.click({ timeout: 4_000 }).catch(() => {});
     await page.waitForTimeout(200 + below(3_000));
     if (Date.now() >= next) {
       next += every;

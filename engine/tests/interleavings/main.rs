@@ -41,14 +41,15 @@ fn holds_in(name: &str, bound: Bound) {
     assert!(!found.is_cut_short && found.leaves > 0, "{found:?}");
 }
 
-/// Each world in a test of its own, so that they run side by side.
+/// Each world in a test of its own, so that they run side by side: how deep in all orders, and with how many deviations to
+/// the end, where there is time for that.
 macro_rules! worlds {
-    ($($test:ident $name:literal $depth:literal $deviations:literal)*) => {
+    ($($test:ident $name:literal $depth:literal [$($deviations:literal)?])*) => {
         $(
             #[test]
             fn $test() {
                 holds_in($name, Bound::Depth($depth));
-                holds_in($name, Bound::Deviations($deviations));
+                $(holds_in($name, Bound::Deviations($deviations));)?
             }
         )*
 
@@ -61,15 +62,15 @@ macro_rules! worlds {
 }
 
 worlds! {
-    a_deployment_is_created "created" 3 0
-    a_pod_is_deleted "pod-deleted" 4 1
-    a_node_is_lost "node-lost" 3 0
-    the_controllers_crash_during_a_rollout "crash-while-rolling" 3 0
-    the_controllers_crash_while_pods_are_created "crash-while-creating" 3 0
-    a_deployment_is_scaled_during_a_rollout "scaled-while-rolling" 3 0
-    a_deployment_is_scaled_down_and_up "scaled-down-and-up" 3 0
-    a_write_meets_another "conflict" 3 0
-    a_server_refuses "refused" 3 0
+    a_deployment_is_created "created" 3 []
+    a_pod_is_deleted "pod-deleted" 4 [1]
+    a_node_is_lost "node-lost" 3 [1]
+    the_controllers_crash_during_a_rollout "crash-while-rolling" 2 []
+    the_controllers_crash_while_pods_are_created "crash-while-creating" 3 [0]
+    a_deployment_is_scaled_during_a_rollout "scaled-while-rolling" 2 []
+    a_deployment_is_scaled_down_and_up "scaled-down-and-up" 3 []
+    a_write_meets_another "conflict" 2 []
+    a_server_refuses "refused" 3 [0]
 }
 
 /// The rules would prove little if they found nothing.
