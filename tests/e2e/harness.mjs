@@ -74,8 +74,8 @@ function markStart() {
 const noWorker = /Service Worker registration blocked/;
 
 /**
- * Opens `url` in a context of its own, after `before(page)`. `close()` fails when the console said anything, a script threw, or a
- * request failed; `problems` holds what was said so far.
+ * Opens `url` in a context of its own, after `before(page)`. `close()` fails when the console said anything, a script threw, a
+ * request failed, or one went to another host, whatever the test did; `problems` holds what was said so far.
  */
 export async function openPage(browser, url, { allow = [], before = () => {}, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: 'block', ...options });
@@ -85,6 +85,12 @@ export async function openPage(browser, url, { allow = [], before = () => {}, ..
   const note = (text) => [noWorker, ...allow].some((pattern) => pattern.test(text)) || problems.push(text);
   page.on('console', (message) => note(`console.${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => note(`thrown: ${error.stack ?? error}`));
+  const { hostname } = new URL(url);
+  // Frames, workers and pages that this one opens too.
+  context.on('request', (request) => {
+    const to = new URL(request.url());
+    if (/^(https?|wss?):$/.test(to.protocol) && to.hostname !== hostname) note(`request to another host: ${to.href}`);
+  });
   page.on('requestfailed', (request) => note(`request failed: ${request.url()} ${request.failure()?.errorText}`));
   page.on('response', (reply) => reply.status() >= 400 && note(`status ${reply.status()}: ${reply.url()}`));
   await page.addInitScript(markStart);

@@ -2,7 +2,7 @@
 
 use crate::cmd::{self, Res, seconds, timed};
 use crate::setup::{self, Scope, Tools};
-use crate::{css, paths};
+use crate::{audit, css, paths};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,7 @@ pub fn command() -> Res {
     let checks: Vec<Check> = vec![
         ("formatting", Box::new(format)),
         ("the project's own rules", Box::new(|| own_rules(&root))),
+        ("what it is made of", Box::new(audit::command)),
         ("clippy, native", Box::new(clippy_native)),
         ("clippy, page", Box::new(|| clippy_page(&tools))),
     ];

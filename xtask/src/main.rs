@@ -1,5 +1,6 @@
 //! The one list of commands that people and CI run: `cargo xtask <command>`.
 
+mod audit;
 mod bench;
 mod build;
 mod cmd;
@@ -22,6 +23,7 @@ mod size;
 mod split;
 mod stamp;
 mod test;
+mod trials;
 
 use cmd::Res;
 use setup::Scope;
@@ -40,6 +42,11 @@ usage: cargo xtask <command>
                                   or the same work in @ngrok/webernetes (from npm) and here
   fuzz [target...] [--minutes N] [--keep]
                                   throw anything at what is read, all targets or some (needs nightly, else is skipped)
+  explore [--depth N] [--deviations N] [--seconds N] [--world W] [--order O]
+                                  all orders of what may happen in small worlds, or one order again
+  soak [--hours N] [--seed N]     virtual hours of random operations on the engine
+  soak --browser [--minutes N] [--seed N]
+                                  the same on the built page in Chromium at 8×
   lighthouse                      Lighthouse over the built page (fetches it first)
   shots                           screenshots of the built page into target/shots/
   setup [--check] [--page]        install what is missing, or only say what is (--page: without the test tools)
@@ -73,6 +80,8 @@ fn dispatch(args: &[String]) -> Res {
         "size" => size::command(),
         "bench" => bench::command(rest),
         "fuzz" => fuzz::command(rest),
+        "explore" => trials::explore(rest),
+        "soak" => trials::soak(rest),
         "lighthouse" => lighthouse::command(),
         "shots" => shots::command(),
         "recordings" => recordings::command(rest),

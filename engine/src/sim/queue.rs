@@ -61,7 +61,11 @@ impl<E: Clone> EventQueue<E> {
     /// Schedules an event; an instant in the past counts as now.
     pub fn at(&mut self, at: Time, event: E) {
         self.len += 1;
-        let (at, slot) = (at.max(self.now), self.events.add(event));
+        let slot = self.events.add(event);
+        self.file(at.max(self.now), slot);
+    }
+
+    fn file(&mut self, at: Time, slot: u32) {
         if at.0 - self.now.0 < SPAN {
             self.turn_in(at, slot);
         } else {
@@ -108,6 +112,36 @@ impl<E: Clone> EventQueue<E> {
         }
     }
 
+    /// All that is going to happen, in its order, with the place where it is kept until it does.
+    #[cfg(feature = "interleavings")]
+    pub fn pending(&self) -> Vec<(Time, u32, &E)> {
+        let mut far: Vec<_> = self.heap.iter().map(|Reverse(entry)| *entry).collect();
+        far.sort_unstable();
+        let near = (self.now.0..self.now.0 + SPAN).flat_map(|at| {
+            let list = &self.wheel[(at % SPAN) as usize];
+            list.iter().map(move |slot| (Time(at), *slot))
+        });
+        let all = near.chain(far.into_iter().map(|(at, _, slot)| (at, slot)));
+        all.filter_map(|(at, slot)| Some((at, slot, self.events.get(slot)?))).collect()
+    }
+
+    /// Takes an event out of its turn, with the clock at `now` or where it is. What should have come before it comes after
+    /// it, in the order that it had.
+    #[cfg(feature = "interleavings")]
+    pub fn pick(&mut self, slot: u32, now: Time) -> Option<E> {
+        let rest: Vec<(Time, u32)> =
+            self.pending().into_iter().map(|(at, slot, _)| (at, slot)).filter(|it| it.1 != slot).collect();
+        self.wheel.iter_mut().for_each(VecDeque::clear);
+        self.heap.clear();
+        self.filled = 0;
+        self.now = self.now.max(now);
+        self.len = rest.len();
+        for (at, slot) in rest {
+            self.file(at.max(self.now), slot);
+        }
+        self.events.take(slot)
+    }
+
     /// Moves the clock forward to an instant at which nothing happens.
     pub fn advance_to(&mut self, at: Time) {
         debug_assert!(self.next_at().is_none_or(|next| next >= at), "an event would be skipped");
@@ -151,6 +185,24 @@ mod tests {
                 prop_assert_eq!(queue.len(), model.len());
             }
         }
+    }
+
+    #[cfg(feature = "interleavings")]
+    #[test]
+    fn an_event_that_is_picked_makes_those_before_it_late_and_keeps_their_order() {
+        let mut queue = EventQueue::default();
+        for (at, event) in [(1, "a"), (1, "b"), (5, "c"), (90, "d"), (300, "e"), (300, "f")] {
+            queue.at(Time(at), event);
+        }
+        let place = |queue: &EventQueue<&'static str>, event| {
+            queue.pending().into_iter().find(|it| *it.2 == event).map(|it| it.1).expect("it is there")
+        };
+        let (d, c) = (place(&queue, "d"), place(&queue, "c"));
+        assert_eq!((queue.pick(d, Time(90)), queue.now(), queue.len()), (Some("d"), Time(90), 5));
+        assert_eq!(queue.pick(c, Time(0)), Some("c"));
+        assert_eq!(queue.pending().into_iter().map(|it| it.0.0).collect::<Vec<_>>(), [90, 90, 300, 300]);
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(order, ["a", "b", "e", "f"]);
     }
 
     #[test]

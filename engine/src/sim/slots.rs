@@ -54,6 +54,11 @@ impl<T: Clone> Slots<T> {
         (chunk.taken >> within & 1 == 1).then_some((chunk, within))
     }
 
+    #[cfg(feature = "interleavings")]
+    pub fn get(&self, slot: u32) -> Option<&T> {
+        self.chunks.get(slot as usize / CHUNK)?.places.get(slot as usize % CHUNK)?.as_ref()
+    }
+
     pub fn get_mut(&mut self, slot: u32) -> Option<&mut T> {
         let (chunk, within) = self.chunk(slot)?;
         own(&mut chunk.places)[within].as_mut()

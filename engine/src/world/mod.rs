@@ -5,6 +5,8 @@
 
 mod ails;
 mod ask;
+#[cfg(feature = "interleavings")]
+mod choices;
 mod command;
 mod command_reader;
 mod command_text;
@@ -42,6 +44,8 @@ mod watching;
 pub use crate::controllers::CONTROLLER_MANAGER;
 pub use ails::Ailing;
 pub use ask::Ask;
+#[cfg(feature = "interleavings")]
+pub use choices::{Channel, Ready, Where};
 pub use command::*;
 pub use command_reader::{read_behavior_flags, read_instant, read_journal, read_journal_until};
 pub use command_text::{write_behavior_flags, write_instant, write_journal};

@@ -62,7 +62,7 @@ pub struct Simulation {
     /// What has happened at just this time.
     nth: u32,
     /// The newest trace event before the last thing that happened or was commanded.
-    earlier: Seq,
+    pub(super) earlier: Seq,
     pub(super) random: Random,
     pub(super) trace: Trace<What>,
     pub(super) api: ApiServer,
@@ -288,6 +288,10 @@ impl Simulation {
         let before = self.now();
         let happening = self.queue.pop();
         self.nth = if self.now() == before { self.nth + 1 } else { 1 };
+        self.let_happen(happening);
+    }
+
+    pub(super) fn let_happen(&mut self, happening: Option<Happening>) {
         match happening {
             Some(Happening::Arrive(flight)) => self.arrive(flight),
             Some(Happening::Answer(flight)) => self.answer(flight),

@@ -282,40 +282,47 @@ fn command_to_programs(simulation: &Simulation, deed: &Deed) -> Option<Command> 
     })
 }
 
-/// Gives every machine its pods back. One that was removed has to have made itself known.
+/// What gives every machine its pods back. One that was removed has to have made itself known.
+pub fn uncordon_commands() -> Vec<Command> {
+    (1..=4).map(|node| Command::Cordon { node: format!("node-{node}"), on: false }).collect()
+}
+
 pub fn uncordon(simulation: &mut Simulation) {
-    for node in 1..=4 {
-        simulation.dispatch(Command::Cordon { node: format!("node-{node}"), on: false });
+    for command in uncordon_commands() {
+        simulation.dispatch(command);
     }
 }
 
 /// Takes back all that a person has broken.
 pub fn calm(simulation: &mut Simulation) {
-    for manager in [true, false] {
-        simulation.dispatch(Command::StartController { process: program(manager) });
+    for command in calm_commands(simulation) {
+        simulation.dispatch(command);
     }
+}
+
+/// What takes it back. No command is made by what another does.
+pub fn calm_commands(simulation: &Simulation) -> Vec<Command> {
+    let mut all: Vec<Command> =
+        [true, false].map(|manager| Command::StartController { process: program(manager) }).into();
     if simulation.api().objects().get(&ObjectKey::new(Kind::ResourceQuota, "shop", "few")).is_some() {
-        simulation.dispatch(Command::Apply { manifest: shop(100) });
+        all.push(Command::Apply { manifest: shop(100) });
     }
-    for which in 0..2 {
-        simulation.dispatch(Command::Pause { target: deployment(which), on: false });
-    }
+    all.extend((0..2).map(|which| Command::Pause { target: deployment(which), on: false }));
     for node in 1..=4 {
-        simulation.dispatch(Command::StartNode { node: format!("node-{node}") });
-        simulation.dispatch(Command::HealNode { node: format!("node-{node}") });
+        all.push(Command::StartNode { node: format!("node-{node}") });
+        all.push(Command::HealNode { node: format!("node-{node}") });
     }
-    let entries: Vec<String> = simulation.behaviors().0.keys().filter(|name| *name != "work:v0").cloned().collect();
-    for entry in entries {
+    for entry in simulation.behaviors().0.keys().filter(|name| *name != "work:v0") {
         let pod = entry.strip_prefix('@').and_then(|pod| pod.split_once('/'));
         let subject = match pod {
             Some((namespace, name)) => Subject::Pod { namespace: namespace.into(), name: name.into() },
             None => Subject::Image(entry.clone()),
         };
-        simulation.dispatch(Command::RestoreBehavior { subject });
+        all.push(Command::RestoreBehavior { subject });
     }
-    let keys: Vec<ObjectKey> = simulation.api().objects().of_kind(Kind::Pod).map(Object::key).collect();
-    for key in keys {
+    for key in simulation.api().objects().of_kind(Kind::Pod).map(Object::key) {
         let (namespace, pod) = (key.namespace.to_string(), key.name.to_string());
-        simulation.dispatch(Command::SetReady { namespace, pod, ready: true });
+        all.push(Command::SetReady { namespace, pod, ready: true });
     }
+    all
 }

@@ -54,7 +54,7 @@ impl Guard {
         Ok(false)
     }
 
-    fn look(&mut self, simulation: &Simulation) -> Result<(), TestCaseError> {
+    pub fn look(&mut self, simulation: &Simulation) -> Result<(), TestCaseError> {
         let newest = simulation.api().version();
         if newest == self.version {
             return self.check_idle_writes(simulation);
@@ -111,7 +111,7 @@ impl Guard {
 }
 
 /// At most one controller, and no object among its own owners.
-fn check_owners(objects: &Objects, change: &Change) -> Result<(), TestCaseError> {
+pub fn check_owners(objects: &Objects, change: &Change) -> Result<(), TestCaseError> {
     let meta = change.object.meta();
     let key = change.object.key();
     let controllers = meta.owner_references.iter().filter(|owner| owner.controller).count();
