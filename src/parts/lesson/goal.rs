@@ -120,15 +120,25 @@ fn verdict(asked: &Prediction, bet: Option<i64>, answer: i64, lit: State<String>
         }
     };
     let is_right = bet.is_some_and(|bet| asked.is_right(bet, answer));
+    let is_as_told = asked.is_right(asked.answer, answer);
+    let taken = bet.map_or_else(String::new, |bet| ["You bet ", &words(bet)].concat());
+    let was = ["It was ", &words(answer), "."].concat();
     let said = match bet {
-        Some(bet) if words(bet) == words(answer) => ["You bet ", &words(bet), ", and so it was."].concat(),
-        Some(bet) => ["You bet ", &words(bet), ". It was ", &words(answer), "."].concat(),
-        None => ["It was ", &words(answer), "."].concat(),
+        Some(bet) if words(bet) == words(answer) => taken + ", and so it was.",
+        // What the lesson says of it begins with the choice that came true.
+        Some(_) if is_as_told && asked.range.is_none() => taken + ".",
+        None if is_as_told && asked.range.is_none() => String::new(),
+        Some(_) => [taken.as_str(), ". ", &was].concat(),
+        None => was,
     };
     let shape = if is_right { "#i-check" } else { "#i-info" };
-    let why = if is_right { &asked.right } else { &asked.wrong };
+    let why = match (is_as_told, is_right) {
+        (true, true) => sentence(&asked.right, lit),
+        (true, false) => sentence(&asked.wrong, lit),
+        (false, _) => "That is not what the lesson expects: something else was done first. Replay the step to see it.".content(),
+    };
     view! {
-        <p class="verdict" class:is-right=is_right>{icon("i i14", shape)}<span><b>{said}</b>" "{sentence(why, lit)}</span></p>
+        <p class="verdict" class:is-right=is_right>{icon("i i14", shape)}<span><b>{said}</b>" "{why}</span></p>
     }
 }
 

@@ -82,7 +82,7 @@ impl Kubelet {
     /// A kubelet that has been at work: of each pod the version that it wrote last, and what it remembers.
     pub fn at_work(node: Name, memory: impl IntoIterator<Item = (Uid, PodMemory)>) -> Self {
         let memory = memory.into_iter().map(|(uid, memory)| (uid, OnWrite::new(memory))).collect();
-        Self { node, is_registered: true, memory }
+        Self { is_registered: true, memory, ..Self::new(node) }
     }
 }
 
