@@ -81,7 +81,7 @@ fn card_view(sheets: Sheets, card: Card) -> View {
         sheets.lessons.put(true);
     };
     let other = if is_told {
-        View::default()
+        View::List(Vec::new())
     } else if scenario.is_empty() {
         view! { <button class="btn" type="button" on:click=lessons>"See the lessons"</button> }
     } else {

@@ -249,6 +249,7 @@ impl Reader {
     }
 
     fn finish(mut self) -> Result<Dump, Unreadable> {
+        self.make_up_nodes();
         let count = |kind: Kind| self.objects.iter().filter(|it| it.kind() == kind).count();
         self.report.read = TAKEN.into_iter().map(|kind| (kind, count(kind))).filter(|(_, n)| *n > 0).collect();
         self.report.dropped = self.cleaner.dropped();
@@ -258,7 +259,6 @@ impl Reader {
             let is_nothing = true;
             return Err(Unreadable { is_nothing, ..Unreadable::whole([NOTHING, COMMAND, "`.", &found].concat()) });
         }
-        self.make_up_nodes();
         let taken = self.cleaner.newest.filter(|it| CLOCKS.contains(it)).map(|it| it * 1_000);
         Ok(Dump { cluster: Cluster::of(self.objects.iter()), taken_ms: taken, report: self.report })
     }
