@@ -1,7 +1,8 @@
 //! Whole clusters that somebody brings along.
 
+use loopscope_engine::api::Kind;
 use loopscope_engine::dump::{Cluster, looks_like_one, read};
-use loopscope_engine::world::{Scenario, Simulation};
+use loopscope_engine::world::{Command, Scenario, Simulation, Target};
 
 use super::share::check_scenario;
 use super::sum;
@@ -34,7 +35,24 @@ fn play(cluster: &Cluster, scenario: Scenario) {
     }
     look(&simulation);
     run_for(&mut simulation, 20_000);
+    for command in meddling(cluster) {
+        simulation.dispatch(command);
+        run_for(&mut simulation, 5_000);
+    }
     if n_pods(&simulation) < MOST_OBJECTS {
         look(&simulation);
     }
+}
+
+/// What somebody does who brings a cluster along: it is changed, and breaks.
+fn meddling(cluster: &Cluster) -> Vec<Command> {
+    let first = |kind: Kind| cluster.objects().find(|it| it.kind() == kind).map(|it| Target::from(&it.key()));
+    let mut all = Vec::new();
+    for kind in [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet] {
+        all.extend(first(kind).map(|target| Command::Restart { target }));
+    }
+    all.extend(first(Kind::ReplicaSet).map(|target| Command::Scale { target, replicas: 2 }));
+    all.extend(first(Kind::Pod).map(Command::delete));
+    all.extend(first(Kind::Node).map(|it| Command::StopNode { node: it.name }));
+    all
 }

@@ -8,6 +8,8 @@ use super::{MOST_EVENTS, sum};
 
 /// How long a line may wait, in slices of virtual ms.
 const WAITS: [u64; 5] = [1, 50, 500, 2_000, 5_000];
+/// What was done last has its consequences within this time.
+const AFTER_MS: u64 = 1_000;
 /// Of this many inputs one is played again from its journal, and looked at as the page does.
 const NOW_AND_THEN: u64 = 8;
 
@@ -34,6 +36,7 @@ pub fn kubectl(data: &[u8]) {
     }
     terminal.stop("Ctrl+C");
     assert!(!terminal.is_busy());
+    run_for(&mut simulation, AFTER_MS);
     for block in terminal.blocks() {
         assert_eq!(block.n_lines(), block.pieces.iter().map(|it| it.n_lines).sum::<usize>());
         drop((block.fold(), block.text()));

@@ -23,7 +23,7 @@ const TIMEOUT: u64 = 25;
 const MEMORY_MB: u64 = 2_048;
 /// Of a target so many bytes and inputs are kept in the repository: the native tests play all of them.
 const MOST_KEPT: u64 = 48 << 10;
-const MOST_INPUTS: usize = 160;
+const MOST_INPUTS: usize = 80;
 
 pub fn command(args: &[String]) -> Res {
     let minutes = option(args, "--minutes").map(str::parse::<u64>);

@@ -77,7 +77,7 @@ pub(super) fn is_released(object: &Object) -> bool {
 /// Begins a deletion that ends after a grace period or with the last finalizer.
 fn mark_as_deleting(meta: &mut ObjectMeta, grace: i64, now: Timestamp) {
     if meta.deletion_timestamp.is_none() && meta.generation > 0 {
-        meta.generation += 1;
+        meta.generation = meta.generation.saturating_add(1);
     }
     meta.deletion_timestamp = Some(now.plus(grace));
     meta.deletion_grace_period_seconds = Some(grace);

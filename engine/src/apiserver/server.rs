@@ -273,7 +273,8 @@ impl ApiServer {
         ApiError::invalid(key.kind, &key.name, validate_update(old, &object))?;
         self.admit_size(&object)?;
         if spec_differs(&object, old) {
-            object.meta_mut().generation += 1;
+            let meta = object.meta_mut();
+            meta.generation = meta.generation.saturating_add(1);
         }
         Ok(object)
     }

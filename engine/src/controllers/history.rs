@@ -93,7 +93,7 @@ pub fn revision_of(
 /// Whether one of the revisions of an object keeps its present template, and the number that the next one would have.
 pub fn is_kept(cache: &Objects, meta: &ObjectMeta, template: &PodTemplate) -> (bool, i64) {
     let history = History::find(cache, meta, template_hash(template, 0).into(), template);
-    (history.has(&history.present), history.all.last().map_or(1, |last| number(last) + 1))
+    (history.has(&history.present), history.all.last().map_or(1, |last| number(last).wrapping_add(1)))
 }
 
 impl History {
@@ -137,7 +137,7 @@ impl History {
     pub fn present_number(&self) -> i64 {
         match self.all.last() {
             Some(last) if last.metadata.name == self.present => number(last),
-            Some(last) => number(last) + 1,
+            Some(last) => number(last).wrapping_add(1),
             None => 1,
         }
     }

@@ -267,7 +267,7 @@ impl Machine {
 fn start(container: &mut ContainerRecord, until: Time) {
     if let ContainerPhase::Exited(exit) = container.phase {
         container.last_exit = Some(exit);
-        container.restarts += 1;
+        container.restarts = container.restarts.saturating_add(1);
     }
     container.was_killed = false;
     container.deaf_from = None;

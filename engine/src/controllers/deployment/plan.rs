@@ -121,9 +121,9 @@ impl Plan {
         from != size
     }
 
-    /// The newest revision of all ReplicaSets but the new one, plus one.
+    /// The newest revision of all ReplicaSets but the new one, plus one. Anybody may have annotated the largest number.
     fn next_revision(&self) -> i64 {
-        self.old_sets().iter().map(|set| revision(&set.metadata)).max().unwrap_or(0) + 1
+        self.old_sets().iter().map(|set| revision(&set.metadata)).max().unwrap_or(0).wrapping_add(1)
     }
 
     /// Makes sure that the new ReplicaSet exists and carries the right annotations (`getNewReplicaSet`).
@@ -360,7 +360,7 @@ impl Plan {
         self.writes.clear();
         self.is_status_done = true;
         let mut status = self.deployment.status.clone();
-        status.collision_count = Some(status.collision_count.unwrap_or(0) + 1);
+        status.collision_count = Some(status.collision_count.unwrap_or(0).wrapping_add(1));
         Planned::Status(Box::new(status), self.deployment.metadata.annotations.clone())
     }
 

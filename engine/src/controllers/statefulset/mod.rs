@@ -64,9 +64,11 @@ impl<'a> Seen<'a> {
         let ordinals = spec.extra.get("ordinals").and_then(|it| it.get("start")).and_then(serde_json::Value::as_i64);
         let rolls = spec.update_strategy.kind != "OnDelete";
         let partition = spec.update_strategy.rolling_update.as_ref().and_then(|it| it.partition).unwrap_or(0);
+        let replicas = spec.replicas.unwrap_or(1).max(0);
         let wish = Wish {
-            start: ordinals.and_then(|start| start.try_into().ok()).unwrap_or(0),
-            replicas: spec.replicas.unwrap_or(1),
+            // So that every pod has a number.
+            start: ordinals.map_or(0, |start| start.clamp(0, i64::from(i32::MAX - replicas)) as i32),
+            replicas,
             is_parallel: spec.pod_management_policy == "Parallel",
             partition: rolls.then_some(partition),
         };
@@ -134,7 +136,7 @@ impl<'a> Seen<'a> {
     /// The pod of a number, at the revision that belongs there (`newVersionedStatefulSetPod`).
     fn new_pod(&self, number: i32) -> Pod {
         let set = self.set;
-        let is_old = self.wish.partition.is_some_and(|partition| number < self.wish.start + partition);
+        let is_old = self.wish.partition.is_some_and(|partition| number < self.wish.start.saturating_add(partition));
         let old = is_old.then(|| self.current_revision()).filter(|name| **name != *self.history.present);
         let kept: Option<PodTemplate> = old.and_then(|name| self.history.template(name));
         let revision = old.filter(|_| kept.is_some()).unwrap_or(&self.history.present);
