@@ -13,7 +13,7 @@ use guard::check_owners;
 use loopscope_engine::api::{Kind, Object};
 use loopscope_engine::history::History;
 use loopscope_engine::sim::{Millis, Random, Time};
-use loopscope_engine::world::{Command, Instant, Simulation, Standing};
+use loopscope_engine::world::{Command, Instant, Latency, Scenario, Simulation, Standing};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -281,6 +281,42 @@ fn half_an_hour_of_anything_ends_at_rest() {
         soak.hour();
         check_limits(&soak.kept());
     }
+}
+
+const SET: &str = "\
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: 'app:v1'}]}
+";
+
+/// Without expectations, and with a cache that is 2 s behind, each look before the cache has heard makes what is missing once
+/// more, and each pod too many brings more looks. That is real, and what expectations are there for; how far it goes is
+/// bounded, and with expectations it is over.
+#[test]
+fn what_runs_away_without_expectations_has_a_bound_and_comes_back_with_them() {
+    let latency = Latency { watch: 2_000, ..Latency::default() };
+    let max_pods = Some(20);
+    let mut simulation = Simulation::new(Scenario { latency, max_pods, resync_ms: Some(3_500), ..Scenario::empty(1) });
+    let say = |simulation: &mut Simulation, line: &str| simulation.dispatch(line.parse().expect("a command"));
+    let run = |simulation: &mut Simulation, ms| {
+        let (until, mut most) = (simulation.now() + Millis(ms), 0);
+        while !simulation.run_until(until, 10) {
+            most = most.max(simulation.api().objects().n_pods());
+        }
+        most
+    };
+    say(&mut simulation, "controller expectations-off kube-controller-manager");
+    simulation.dispatch(Command::Apply { manifest: SET.into() });
+    assert_eq!(run(&mut simulation, 120_000), 40);
+    say(&mut simulation, "controller expectations-on kube-controller-manager");
+    run(&mut simulation, 120_000);
+    assert_eq!(simulation.api().objects().n_pods(), 3);
 }
 
 fn asked(name: &str) -> Option<u64> {

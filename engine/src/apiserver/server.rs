@@ -146,6 +146,7 @@ impl ApiServer {
             return Err(error);
         }
         if let Object::Pod(pod) = &object {
+            self.admit_one_more(&key)?;
             self.admit_quota(&key, pod, moment)?;
         }
         let drawn = || Uid(moment.random.bits128("uids") & !(0xf << 76 | 0xc << 60) | 0x4 << 76 | 0x8 << 60);
@@ -201,6 +202,16 @@ impl ApiServer {
     fn forget_prepared(&mut self, written: Kind) {
         if written == Kind::PriorityClass {
             self.prepared = None;
+        }
+    }
+
+    /// Sizes are looked at as they are asked for; but a controller that does not wait for its cache may make more and more.
+    fn admit_one_more(&self, key: &ObjectKey) -> Result<(), ApiError> {
+        match self.max_pods.map(|most| most.saturating_mul(2)) {
+            Some(most) if self.objects.n_pods() >= most => {
+                Err(ApiError::forbidden(key, format_args!("this simulation takes at most {most} pods in all")))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -93,7 +93,7 @@ pub struct Scenario {
     pub behaviors: Behaviors,
     #[serde(default)]
     pub latency: Latency,
-    /// More pods than this in one workload are refused.
+    /// More pods than this in one workload are refused, and more than twice as many in all.
     #[serde(default)]
     pub max_pods: Option<usize>,
     /// Limits the client of each controller in the controller manager, as a real one is.
