@@ -219,7 +219,8 @@ impl Cleaner {
                 self.blank(What::Arguments, &[&name, " ", field].concat(), words);
             }
         }
-        let handlers = ["/livenessProbe", "/readinessProbe", "/startupProbe", "/lifecycle/preStop", "/lifecycle/postStart"];
+        let handlers =
+            ["/livenessProbe", "/readinessProbe", "/startupProbe", "/lifecycle/preStop", "/lifecycle/postStart"];
         for path in handlers {
             if let Some(handler) = container.pointer_mut(path) {
                 self.handler(&[&name, path].concat(), handler);

@@ -167,7 +167,10 @@ pub fn at_rest(cache: &Objects, service: &Service) -> (Vec<EndpointSlice>, Vec<O
         let slice = EndpointSlice::clone(slices.get(place)?);
         Some(EndpointSlice { endpoints, ports: ports.clone(), ..slice })
     });
-    let gone = arranged.deleted.into_iter().filter_map(|place| Some(Object::EndpointSlice(Rc::clone(slices.get(place)?)).key()));
+    let gone = arranged
+        .deleted
+        .into_iter()
+        .filter_map(|place| Some(Object::EndpointSlice(Rc::clone(slices.get(place)?)).key()));
     (created.chain(updated).collect(), gone.collect())
 }
 

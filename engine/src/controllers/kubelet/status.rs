@@ -5,8 +5,8 @@
 use super::adopt::BEFORE;
 use super::memory::{PodMemory, restart_at, restarts, spec_of};
 use crate::api::{
-    Condition, ContainerRunning, ContainerState, ContainerStatus, ContainerTerminated, ContainerWaiting, Extra,
-    Pod, PodStatus, Text, Timestamp, condition,
+    Condition, ContainerRunning, ContainerState, ContainerStatus, ContainerTerminated, ContainerWaiting, Extra, Pod,
+    PodStatus, Text, Timestamp, condition,
 };
 use crate::client::{ContainerPhase, ContainerRecord, Context, Exit, PodRecord, Pull, Role};
 use crate::sim::Time;

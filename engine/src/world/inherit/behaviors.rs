@@ -67,7 +67,8 @@ fn tells(pod: &Pod, image: &str, status: &ContainerStatus) -> Tells {
         (ContainerState::Waiting(it), _) if matches!(it.reason.as_str(), "ErrImagePull" | "ImagePullBackOff") => {
             Tells::Missing
         }
-        (ContainerState::Terminated(ended), _) | (ContainerState::Waiting(_), Some(ContainerState::Terminated(ended)))
+        (ContainerState::Terminated(ended), _)
+        | (ContainerState::Waiting(_), Some(ContainerState::Terminated(ended)))
             if !pod.is_finished() =>
         {
             let ms = (ended.finished_at.millis() - ended.started_at.millis()).clamp(*RUNS.start(), *RUNS.end());

@@ -3,9 +3,7 @@
 use std::rc::Rc;
 
 use super::super::Simulation;
-use crate::api::{
-    DaemonSet, Generic, Kind, Name, Namespace, Object, ObjectKey, ObjectMeta, PodTemplate, StatefulSet,
-};
+use crate::api::{DaemonSet, Generic, Kind, Name, Namespace, Object, ObjectKey, ObjectMeta, PodTemplate, StatefulSet};
 use crate::apiserver::{Objects, TEMPLATE_GENERATION, safe_encode};
 use crate::controllers::daemonset::GENERATION_LABEL;
 use crate::controllers::endpointslice::at_rest;
@@ -60,7 +58,8 @@ impl Simulation {
         for object in made.into_iter().chain(counted) {
             self.put(object, began);
         }
-        let services: Vec<_> = self.api.objects().of_kind(Kind::Service).filter_map(Object::as_service).cloned().collect();
+        let services: Vec<_> =
+            self.api.objects().of_kind(Kind::Service).filter_map(Object::as_service).cloned().collect();
         // Only controllers' caches find pods by their labels.
         let mut cache = Objects::default();
         for (key, object) in self.api.objects().iter() {
