@@ -388,7 +388,7 @@ fn what_is_wrong_is_said_with_its_place() {
     assert!(
         refusal("{\"kind\": \"List\", \"items\": [")
             .to_string()
-            .starts_with("Line 1, column 28: This is not valid JSON: EOF")
+            .starts_with("Line 1, column 27: This is not valid JSON: EOF")
     );
     let nothing = refusal("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
     assert!(nothing.is_nothing && nothing.message.ends_with("Left out: 1 ConfigMap."), "{nothing}");
@@ -407,6 +407,20 @@ fn what_is_wrong_is_said_with_its_place() {
             "Could not be read: ReplicaSet c (line 6): it asks for 2000000000 pods; a simulation takes 10000 of one workload.",
         ]
     );
+}
+
+/// What a mutilated dump once found: a pod that may take for ever to end.
+#[test]
+fn absurd_numbers_are_held() {
+    let mut value = manifest::value(KUBECTL).expect("it is YAML");
+    for item in value["items"].as_array_mut().into_iter().flatten().filter(|it| it["kind"] == "Pod") {
+        item["spec"]["terminationGracePeriodSeconds"] = i64::MAX.into();
+        item["metadata"]["deletionGracePeriodSeconds"] = i64::MIN.into();
+    }
+    let mut simulation = world(&value.to_string());
+    command(&mut simulation, "kubectl delete pod/db-1 -n shop");
+    run_for(&mut simulation, MINUTE);
+    assert!(pod(&simulation, "shop", "db-1").is_terminating() || pods(&simulation).len() >= 20);
 }
 
 /// Something that does not belong there.

@@ -79,7 +79,7 @@ fn mark_as_deleting(meta: &mut ObjectMeta, grace: i64, now: Timestamp) {
     if meta.deletion_timestamp.is_none() && meta.generation > 0 {
         meta.generation += 1;
     }
-    meta.deletion_timestamp = Some(Timestamp(now.0 + grace));
+    meta.deletion_timestamp = Some(Timestamp(now.0.saturating_add(grace)));
     meta.deletion_grace_period_seconds = Some(grace);
 }
 
