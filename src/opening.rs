@@ -364,9 +364,17 @@ fn go(stage: State<Stage>, run: u32, scenario: Scenario, read: Result<Handed, Ba
 
 fn way(handed: Handed, current: Scenario, words: &'static str) -> Way {
     match handed {
-        Handed::Moment(Moment { scenario, steps, at, selected, digest }) => {
-            Way { scenario, steps, at, selected, digest: Some(digest), words, back: None, lesson: None, report: Vec::new() }
-        }
+        Handed::Moment(Moment { scenario, steps, at, selected, digest }) => Way {
+            scenario,
+            steps,
+            at,
+            selected,
+            digest: Some(digest),
+            words,
+            back: None,
+            lesson: None,
+            report: Vec::new(),
+        },
         Handed::Scenario(scenario) => beginning(scenario),
         Handed::Journal(steps) => journal(current, steps),
     }
@@ -374,12 +382,32 @@ fn way(handed: Handed, current: Scenario, words: &'static str) -> Way {
 
 fn beginning(scenario: Scenario) -> Way {
     let (steps, at) = (Vec::new(), Instant::default());
-    Way { scenario, steps, at, selected: None, digest: None, words: "The scenario", back: None, lesson: None, report: Vec::new() }
+    Way {
+        scenario,
+        steps,
+        at,
+        selected: None,
+        digest: None,
+        words: "The scenario",
+        back: None,
+        lesson: None,
+        report: Vec::new(),
+    }
 }
 
 fn journal(scenario: Scenario, steps: Vec<Rc<JournalEntry>>) -> Way {
     let at = steps.last().map_or_else(Instant::default, |last| Instant::end_of(last.at + AFTER));
-    Way { scenario, steps, at, selected: None, digest: None, words: "The journal", back: None, lesson: None, report: Vec::new() }
+    Way {
+        scenario,
+        steps,
+        at,
+        selected: None,
+        digest: None,
+        words: "The journal",
+        back: None,
+        lesson: None,
+        report: Vec::new(),
+    }
 }
 
 /// Begins a scenario. What was open is kept until another one is opened.

@@ -87,6 +87,9 @@ fn nothing_is_written_in_the_first_minute() {
     run_for(&mut simulation, MINUTE);
     assert_eq!(news(&simulation, began), [""; 0]);
     assert_eq!(simulation.api().events.iter().count(), 0);
+    let listed: Vec<String> =
+        simulation.trace().events().filter(|it| it.seq > began).map(|it| format!("{it:?}")).collect();
+    assert_eq!(listed, [""; 0], "nor is anything told");
 }
 
 #[test]
@@ -123,7 +126,8 @@ fn a_node_that_dies_is_tainted_after_its_grace_and_emptied_after_five_minutes_mo
     run_for(&mut simulation, 30_000);
     let killed = simulation.now();
     command(&mut simulation, "node stop worker-b");
-    let ready = |it: &Simulation| condition(&node(it, "worker-b").status.conditions, "Ready").expect("there").status.clone();
+    let ready =
+        |it: &Simulation| condition(&node(it, "worker-b").status.conditions, "Ready").expect("there").status.clone();
     let unknown = until(&mut simulation, 61_000, |it| ready(it) == "Unknown");
     assert!((40_000..=60_500).contains(&unknown.since(killed).0), "{unknown}");
     until(&mut simulation, 6_000, |it| node(it, "worker-b").has_taint("node.kubernetes.io/unreachable", "NoExecute"));
@@ -135,7 +139,9 @@ fn a_node_that_dies_is_tainted_after_its_grace_and_emptied_after_five_minutes_mo
     let all = pods(&simulation);
     let (web, db) = (of(&all, "web"), of(&all, "db"));
     assert_eq!((web.len(), db.len()), (4, 2), "a StatefulSet waits for the one that nobody ends");
-    let new = web.iter().find(|it| it.metadata.creation_timestamp.is_some_and(|it| it.millis() > simulation.scenario().epoch_ms));
+    let new = web
+        .iter()
+        .find(|it| it.metadata.creation_timestamp.is_some_and(|it| it.millis() > simulation.scenario().epoch_ms));
     assert!(new.is_some_and(|it| *it.spec.node_name != *"worker-b"), "the new one is elsewhere");
     let proxies = all.iter().filter(|it| it.metadata.name.starts_with("kube-proxy-") && !it.is_terminating());
     assert_eq!(proxies.count(), 4, "DaemonSet pods stay");
@@ -302,7 +308,10 @@ fn our_own_export_loads_back_without_a_write() {
         all.sort();
         all
     };
-    assert_eq!(known(&second), known(&first).into_iter().map(|it| it.replace("\"b\"", "\"dropped\"")).collect::<Vec<_>>());
+    assert_eq!(
+        known(&second),
+        known(&first).into_iter().map(|it| it.replace("\"b\"", "\"dropped\"")).collect::<Vec<_>>()
+    );
     run_for(&mut second, MINUTE);
     assert_eq!(news(&second, began), [""; 0]);
     let end = view::summary(&second);
@@ -343,7 +352,11 @@ fn json_lists_and_several_documents_are_the_same_cluster() {
     // `kubectl get --raw /api/v1/pods` leaves out what each item is.
     let bare = |kind: &str| -> Vec<Value> {
         let all = items.iter().filter(|it| it["kind"] == kind).cloned();
-        all.map(|mut it| { it.as_object_mut().map(|it| (it.remove("kind"), it.remove("apiVersion"))); it }).collect()
+        all.map(|mut it| {
+            it.as_object_mut().map(|it| (it.remove("kind"), it.remove("apiVersion")));
+            it
+        })
+        .collect()
     };
     for text in [
         json!({"apiVersion": "v1", "items": bare("Pod"), "kind": "PodList"}).to_string(),
@@ -366,10 +379,17 @@ fn refusal(text: &str) -> dump::Unreadable {
 
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
-    let place = |text: &str| { let it = refusal(text); (it.line, it.column) };
+    let place = |text: &str| {
+        let it = refusal(text);
+        (it.line, it.column)
+    };
     assert_eq!(place("apiVersion: v1\nkind: List\nitems:\n- kind: Pod\n  metadata: {name: [}\n").0, 5);
     assert_eq!(place("{\"kind\": \"List\",\n \"items\": [{\"kind\": \"Pod\",}]}"), (2, 27));
-    assert!(refusal("{\"kind\": \"List\", \"items\": [").to_string().starts_with("Line 1, column 28: This is not valid JSON: EOF"));
+    assert!(
+        refusal("{\"kind\": \"List\", \"items\": [")
+            .to_string()
+            .starts_with("Line 1, column 27: This is not valid JSON: EOF")
+    );
     let nothing = refusal("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
     assert!(nothing.is_nothing && nothing.message.ends_with("Left out: 1 ConfigMap."), "{nothing}");
     assert!(refusal("").is_nothing && refusal("hello").is_nothing && refusal("- 1\n- 2\n").is_nothing);
@@ -377,7 +397,9 @@ fn what_is_wrong_is_said_with_its_place() {
     assert!(refusal(&["{\"a\":", &"[".repeat(100_000)].concat()).message.contains("recursion limit"));
     let large = refusal(&" ".repeat(dump::MOST_BYTES + 1));
     assert!(large.is_too_large && large.message.starts_with("The dump has 65 MB; at most 64 MB are read."), "{large}");
-    let dump = read("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Node, metadata: {name: a}}\n- {apiVersion: v1, kind: Pod, metadata: {name: b}, spec: {containers: 3}}\n- {apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: c}, spec: {replicas: 2000000000, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: b}]}}}}\n");
+    let dump = read(
+        "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Node, metadata: {name: a}}\n- {apiVersion: v1, kind: Pod, metadata: {name: b}, spec: {containers: 3}}\n- {apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: c}, spec: {replicas: 2000000000, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: b}]}}}}\n",
+    );
     assert_eq!(
         dump.report.lines()[1..],
         [
@@ -385,6 +407,20 @@ fn what_is_wrong_is_said_with_its_place() {
             "Could not be read: ReplicaSet c (line 6): it asks for 2000000000 pods; a simulation takes 10000 of one workload.",
         ]
     );
+}
+
+/// What a mutilated dump once found: a pod that may take for ever to end.
+#[test]
+fn absurd_numbers_are_held() {
+    let mut value = manifest::value(KUBECTL).expect("it is YAML");
+    for item in value["items"].as_array_mut().into_iter().flatten().filter(|it| it["kind"] == "Pod") {
+        item["spec"]["terminationGracePeriodSeconds"] = i64::MAX.into();
+        item["metadata"]["deletionGracePeriodSeconds"] = i64::MIN.into();
+    }
+    let mut simulation = world(&value.to_string());
+    command(&mut simulation, "kubectl delete pod/db-1 -n shop");
+    run_for(&mut simulation, MINUTE);
+    assert!(pod(&simulation, "shop", "db-1").is_terminating() || pods(&simulation).len() >= 20);
 }
 
 /// Something that does not belong there.

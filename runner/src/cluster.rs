@@ -48,7 +48,8 @@ pub fn run(file: &str, words: &[&str]) -> Result<(String, u8), String> {
         simulation.run_until(at, usize::MAX);
         trace(&mut out, &simulation, &plan.asked, &mut told);
         let outcome = simulation.dispatch(command);
-        let answer: Vec<&str> = outcome.lines.iter().chain(outcome.problems.iter().map(|it| &it.message)).map(String::as_str).collect();
+        let answer: Vec<&str> =
+            outcome.lines.iter().chain(outcome.problems.iter().map(|it| &it.message)).map(String::as_str).collect();
         let _ = writeln!(out, "{at} {words}: {}", answer.join("; "));
         code |= u8::from(!outcome.is_ok());
     }
@@ -83,7 +84,8 @@ fn read_args(words: &[&str]) -> Result<Plan, String> {
                 (plan.until, is_bound) = (Time(0) + span.ok_or("--for needs a time such as 90s or 10m")?, true);
             }
             "--do" => {
-                let (at, text) = words.next().and_then(|it| it.split_once(' ')).ok_or("--do needs a time and a command")?;
+                let (at, text) =
+                    words.next().and_then(|it| it.split_once(' ')).ok_or("--do needs a time and a command")?;
                 let at = span(at).ok_or_else(|| format!("--do: {at} is no time such as 90s or 10m"))?;
                 let command = text.parse::<Command>().map_err(|error| format!("--do: {text}: {error}"))?;
                 plan.deeds.push((Time(0) + at, text.to_owned(), command));

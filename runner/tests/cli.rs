@@ -84,3 +84,44 @@ fn what_cannot_be_run_is_said_with_its_place() {
         assert!(code == Some(2) && err.contains(why), "{args:?}: {err}");
     }
 }
+
+const DUMP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../engine/tests/data/dumps/kubectl.yaml");
+
+#[test]
+fn a_cluster_goes_on_from_where_it_stood() {
+    let (code, out, _) = said(&["--dump", DUMP, "--trace"]);
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.starts_with("Read: 4 Nodes, 4 Deployments, "), "{out}");
+    assert!(out.contains("\nLeft out: 1 HorizontalPodAutoscaler"), "{out}");
+    assert!(!out.contains(" wrote ") && out.contains("\nend at 01:00.000: want "), "{out}");
+    let deeds = ["--dump", DUMP, "--do", "5s node stop worker-b", "--for", "7m"];
+    let (code, out, _) = said(&deeds);
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.contains("00:05.000 node stop worker-b: node/worker-b stopped\n"), "{out}");
+    assert_eq!(said(&deeds).1, out, "the same run, the same state");
+    let (code, out, _) = said(&["--dump", DUMP, "--do", "5s node stop nowhere"]);
+    assert!(code == Some(1) && out.contains("not found"), "{out}");
+}
+
+#[test]
+fn a_cluster_becomes_a_scenario_file() {
+    let (code, file, _) = said(&["--dump", DUMP, "--as-scenario"]);
+    assert!(code == Some(0) && file.starts_with("# Loopscope scenario 1\n"), "{file}");
+    assert!(!file.contains("canary-7f3a9"));
+    let direct = said(&["--dump", DUMP]).1;
+    let (code, out, _) = said(&[&written("cluster.yaml", &file)]);
+    assert_eq!((code, out.lines().last()), (Some(0), direct.lines().last()), "{out}");
+}
+
+#[test]
+fn what_is_no_dump_is_told() {
+    for (text, why) in [
+        ("{\"kind\": \"List\", \"items\": [}", "Line 1, column 28: This is not valid JSON: "),
+        ("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "No nodes and no pods are in it"),
+    ] {
+        let (code, _, error) = said(&["--dump", &written("no-dump.yaml", text)]);
+        assert!(code == Some(2) && error.contains(why), "{error}");
+    }
+    let (code, _, error) = said(&["--dump", DUMP, "--for", "soon"]);
+    assert!(code == Some(2) && error.contains("--for needs a time"), "{error}");
+}

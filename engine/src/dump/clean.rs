@@ -23,6 +23,8 @@ const KEPT: [&str; 11] = [
     "kubernetes.io/config.seen",
     "kubernetes.io/config.source",
 ];
+/// Seconds, bytes and counts are not more.
+const MOST: i64 = 1 << 44;
 /// No value of these is longer.
 const LONGEST_KEPT: usize = 64;
 
@@ -85,6 +87,7 @@ impl Cleaner {
     /// Takes out of an object of a kind what is not to be kept.
     pub fn clean(&mut self, kind: Kind, value: &mut Value) {
         self.note_times(value);
+        hold(value);
         if let Some(meta) = value.get_mut("metadata") {
             self.metadata(kind, meta);
         }
@@ -262,6 +265,20 @@ impl Cleaner {
             }
             _ => {}
         }
+    }
+}
+
+/// Numbers that no cluster has are held to what can still be counted with.
+fn hold(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(hold),
+        Value::Object(fields) => fields.values_mut().for_each(hold),
+        Value::Number(number) => {
+            if let Some(held) = number.as_i64().filter(|it| !(-MOST..=MOST).contains(it)) {
+                *value = held.clamp(-MOST, MOST).into();
+            }
+        }
+        _ => {}
     }
 }
 

@@ -241,7 +241,12 @@ impl Reader {
             }
         }
         for (name, usage) in needed.iter() {
-            self.objects.push(Object::Node(Rc::new(made_up(name, usage))));
+            let mut node = made_up(name, usage);
+            // Its static pods know who it is.
+            let all = self.objects.iter().flat_map(|it| &it.meta().owner_references);
+            let mut known = all.filter(|it| it.kind == "Node" && it.name == *name);
+            node.metadata.uid = known.next().map_or(node.metadata.uid, |it| it.uid);
+            self.objects.push(Object::Node(Rc::new(node)));
             let n = usage.pods.to_string();
             let words = ["Node ", name, " is made up: ", &n, " of the pods run there, and the dump does not have it."];
             self.report.notes.push(words.concat());

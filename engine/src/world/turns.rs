@@ -12,10 +12,13 @@ use crate::client::{
     Action, Arg, Author, Context, Facts, Infrastructure, LoopIndex, Metrics, Next, Note, Outcome, Step, Stepped,
     TurnPhase, What,
 };
-use crate::sim::{Millis, Seq};
+use crate::sim::{Millis, Seq, Time};
 
 /// How long a client waits for an answer (`nodeLeaseDurationSeconds` ¼, kubelet v1.36).
 const CLIENT_TIMEOUT: Millis = Millis(10_000);
+
+/// By then everybody has looked at all that a list held.
+const FIRST_LOOK: Time = Time(1_000);
 
 impl Simulation {
     /// Begins as many turns as a loop has workers for.
@@ -82,7 +85,7 @@ impl Simulation {
     }
 
     fn carry_out(&mut self, at: LoopIndex, turn: Turn, key: &ObjectKey, stepped: Stepped) {
-        let is_background = stepped.is_background;
+        let is_background = stepped.is_background || self.looks_round(at, turn, &stepped.step);
         match stepped.step {
             Step::Observe(facts) => {
                 self.reach((at, turn), key, TurnPhase::Observe, facts, is_background);
@@ -108,6 +111,16 @@ impl Simulation {
                 self.fail(at, key, error);
             }
         }
+    }
+
+    /// In a world that goes on from a cluster nobody has news at first: only what somebody then does is told.
+    fn looks_round(&self, at: LoopIndex, turn: Turn, step: &Step) -> bool {
+        let is_look = matches!(step, Step::Observe(_) | Step::Diff(_));
+        if !is_look || self.now() >= FIRST_LOOK || self.scenario.cluster.is_empty() {
+            return false;
+        }
+        let last = self.loops[at.0 as usize].active.at(turn).map(|turn| turn.last);
+        last.is_some_and(|last| self.trace.root(last) == Some(Seq(1)))
     }
 
     pub(super) fn continue_later(&mut self, at: LoopIndex, turn: Turn) {

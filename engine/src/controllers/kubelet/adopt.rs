@@ -63,9 +63,11 @@ fn take_over(
                 container.phase = ContainerPhase::Exited(exit_of(ended));
                 container.last_exit = None;
                 let delay = told_delay(&waiting.message).unwrap_or_else(|| usual_delay(container.restarts));
-                container.back_off = Some(BackOff { delay, set_at: BEFORE });
                 let since = u64::try_from(wall_millis - ended.finished_at.millis()).unwrap_or(0);
-                memory.remember_wait(&container.name, wait(delay.0.saturating_sub(since)));
+                let wait = wait(delay.0.saturating_sub(since));
+                // Of an exit before the beginning this is the end of the wait.
+                container.back_off = Some(BackOff { delay, set_at: wait.until });
+                memory.remember_wait(&container.name, wait);
             }
             ("ErrImagePull" | "ImagePullBackOff", _) => {
                 container.pull = Pull::Failed { at: BEFORE };

@@ -101,6 +101,9 @@ fn is_forgotten(back_off: BackOff, exit: Time) -> bool {
 /// the run before as long as it is ended and started in one go; if it has to wait, its own end counts.
 pub fn restart_at(container: &ContainerRecord) -> Option<Time> {
     let (counted, back_off) = (counted_exit(container)?, container.back_off?);
+    if counted == BEFORE {
+        return Some(back_off.set_at);
+    }
     if is_forgotten(back_off, counted) {
         return None;
     }
