@@ -36,7 +36,7 @@ usage: cargo xtask <command>
   lint                            formatting, clippy for both targets, the project's own rules
   size                            what the page weighs, against its budget
   bench [native|browser|page]     what the engine costs, natively and in a browser; what a frame of the page costs
-  explore [--depth N] [--deviations N] [--seconds N] [--world W] [--order O]
+  explore [--depth N] [--deviations N] [--leaves N] [--seconds N] [--world W] [--order O]
                                   all orders of what may happen in small worlds, or one order again
   soak [--hours N] [--seed N]     virtual hours of random operations on the engine
   soak --browser [--minutes N] [--seed N]
