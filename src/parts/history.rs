@@ -29,11 +29,37 @@ pub fn history_pane() -> View {
                 <h3 class="sr">"Steps"</h3>
                 <p class="empty-s" hidden=has_steps>{move || if past.branches.with(Vec::len) > 1 { "Nothing was done in this branch." } else { "You have not done anything yet. What you do is kept here, and can be left out again." }}</p>
                 <ol class="steps" tabindex="0" aria-label="What you did" hidden={move || !has_steps()} on:keydown=rove_rows>
-                    {each(move || past.steps.get(), key_of_step, step_row)}
+                    {each(move || past.steps.with(|all| listed(all).to_vec()), key_of_step, step_row)}
                 </ol>
+                <p class="empty-s" hidden={move || past.steps.with(Vec::len) <= MOST_LISTED}>{move || past.steps.with(|all| rest(all))}</p>
             </div>
         </section>
     }
+}
+
+/// Of many steps those around the present one: a list of all would grow for as long as the page is open.
+const MOST_LISTED: usize = 200;
+
+fn listed(all: &[StepRow]) -> &[StepRow] {
+    let done = all.iter().take_while(|it| !it.is_to_come).count();
+    let from = done.saturating_sub(MOST_LISTED / 2).min(all.len().saturating_sub(MOST_LISTED));
+    all.get(from..).map_or(all, |rest| rest.get(..MOST_LISTED).unwrap_or(rest))
+}
+
+/// `Steps 11 to 210 of 210: …`
+fn rest(all: &[StepRow]) -> String {
+    let (first, n) = (listed(all).first().map_or(0, |it| it.index + 1), listed(all).len());
+    let [from, to, of] = [first, first + n.saturating_sub(1), all.len()].map(|it| it.to_string());
+    [
+        "Steps ",
+        &from,
+        " to ",
+        &to,
+        " of ",
+        &of,
+        ": those around the present one. Go back or on in time to see the others.",
+    ]
+    .concat()
 }
 
 fn key_of_step(row: &StepRow) -> String {

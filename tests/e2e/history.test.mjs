@@ -120,3 +120,27 @@ labTest('a reload offers all that was done, also what was still to come, and lea
   await page.keyboard.press('Control+Shift+z');
   await page.getByRole('button', { name: /^Undo: deleted pod/ }).waitFor();
 });
+
+labTest('of very many steps only those around the present one are listed', async ({ page, lab }) => {
+  await page.locator('h1').click();
+  await page.keyboard.press(':');
+  await page.waitForFunction(() => document.activeElement.id === 'prompt');
+  const lines = Array.from({ length: 230 }, (_, n) => `kubectl annotate deployment web n=${n} --overwrite`);
+  await page.evaluate((text) => {
+    const field = document.activeElement;
+    field.setRangeText(text, 0, 0, 'end');
+    field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  }, lines.join('\n'));
+  await page.keyboard.press('Enter');
+  const steps = page.getByRole('list', { name: 'What you did', includeHidden: true }).locator('li');
+  const told = page.getByText(/^Steps \d+ to \d+ of 23\d:/);
+  await told.filter({ hasText: /of 23\d/ }).waitFor({ state: 'attached' });
+  await page.waitForFunction(() => document.querySelector('.wait').hidden);
+  assert.equal(await steps.count(), 200);
+  assert.match(await told.textContent(), /^Steps 3\d to 23\d of 23\d:/);
+  await page.locator('h1').click();
+  await page.keyboard.press('Home');
+  await page.getByText(/^Steps 1 to 200 of 23\d:/).waitFor({ state: 'attached' });
+  assert.equal(await steps.count(), 200);
+  await lab.button('Live').click();
+});

@@ -42,7 +42,7 @@ usage: cargo xtask <command>
                                   or the same work in @ngrok/webernetes (from npm) and here
   fuzz [target...] [--minutes N] [--keep]
                                   throw anything at what is read, all targets or some (needs nightly, else is skipped)
-  explore [--depth N] [--deviations N] [--seconds N] [--world W] [--order O]
+  explore [--depth N] [--deviations N] [--leaves N] [--seconds N] [--world W] [--order O]
                                   all orders of what may happen in small worlds, or one order again
   soak [--hours N] [--seed N]     virtual hours of random operations on the engine
   soak --browser [--minutes N] [--seed N]

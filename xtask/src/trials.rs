@@ -10,6 +10,7 @@ use std::process::Command;
 const EXPLORE: &[(&str, &str)] = &[
     ("--depth", "EXPLORE_DEPTH"),
     ("--deviations", "EXPLORE_DEVIATIONS"),
+    ("--leaves", "EXPLORE_LEAVES"),
     ("--seconds", "EXPLORE_SECONDS"),
     ("--world", "EXPLORE_WORLD"),
     ("--order", "EXPLORE_ORDER"),

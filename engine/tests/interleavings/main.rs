@@ -118,6 +118,7 @@ fn explore() {
     let depth = asked("EXPLORE_DEPTH").unwrap_or(10);
     let deviations = asked("EXPLORE_DEVIATIONS").unwrap_or(1);
     let seconds = Duration::from_secs(asked("EXPLORE_SECONDS").unwrap_or(120));
+    let one_of = asked("EXPLORE_LEAVES").unwrap_or(1).max(1);
     let only = std::env::var("EXPLORE_WORLD").ok();
     let mut worlds: Vec<&World> = WORLDS.iter().filter(|it| only.as_ref().is_none_or(|only| only == it.name)).collect();
     worlds.extend(Some(&GUILTY).filter(|it| only.as_deref() == Some(it.name)));
@@ -132,7 +133,7 @@ fn explore() {
     for world in worlds {
         for bound in [Bound::Depth(depth), Bound::Deviations(deviations)] {
             let start = Instant::now();
-            let found = Search::new(world, bound, seconds).run();
+            let found = Search::new(world, bound, seconds).sample(1, one_of).run();
             print(world, bound, &found, start.elapsed());
             all.add(found);
         }
