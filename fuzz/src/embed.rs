@@ -33,7 +33,8 @@ fn obey(ask: Ask) {
             drop(packed(&hash));
         }
         Ask::Step { .. } => drop(world().step_to_act(loopscope_engine::sim::Millis(1_000))),
-        Ask::Ping | Ask::Play | Ask::Pause | Ask::Theme(_) | Ask::Language | Ask::Highlight(_) | Ask::Share => {}
+        Ask::Ping | Ask::Play | Ask::Pause | Ask::Theme(_) | Ask::Language | Ask::Highlight(_) => {}
+        Ask::Share | Ask::Picture => {}
     }
 }
 
