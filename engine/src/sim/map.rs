@@ -43,7 +43,7 @@ const SIX_BITS: [u8; 256] = {
         let is_of_names = matches!(byte as u8, b'-' | b'.' | b'/' | b'0'..=b'9' | b'_' | b'a'..=b'z');
         // What comes after one of names shares the next six bits up to the one after.
         let follows = byte > 1 && matches!(byte as u8 - 1, b'/' | b'9' | b'_' | b'z');
-        let is_a_third_letter = matches!(byte as u8, b'A'..=b'Z') && (byte as u8 - b'A') % 3 == 0;
+        let is_a_third_letter = matches!(byte as u8, b'A' | b'D' | b'G' | b'J' | b'M' | b'P' | b'S' | b'V' | b'Y');
         next += (byte > 1 && (is_of_names || follows || is_a_third_letter)) as u8;
         all[byte] = next;
         byte += 1;

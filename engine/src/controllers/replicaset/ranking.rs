@@ -256,10 +256,10 @@ mod tests {
         pod.metadata.uid = Uid(u128::from(uid.wrapping_mul(0x9e37_79b9)));
         pod.metadata.creation_timestamp = Some(Timestamp(i64::from(draw % 3) * 400));
         Rc::make_mut(&mut pod.spec).node_name = ["", "a", "b", "c"][draw as usize / 3 % 4].into();
-        let mut ready = Condition::new("Ready", draw / 12 % 2 == 0);
+        let mut ready = Condition::new("Ready", (draw / 12).is_multiple_of(2));
         ready.last_transition_time = Some(Timestamp(1_000 + i64::from(draw / 24 % 5) * 100));
         pod.status.conditions.push(ready);
-        pod.status.phase = if draw / 120 % 4 == 0 { "Pending".into() } else { "Running".into() };
+        pod.status.phase = if (draw / 120).is_multiple_of(4) { "Pending".into() } else { "Running".into() };
         let restart_count = (draw / 480 % 2) as i32;
         pod.status.container_statuses.push(ContainerStatus { restart_count, ..ContainerStatus::default() });
         Rc::new(pod)
