@@ -220,6 +220,8 @@ fn fill(line: &str, simulation: &Simulation, a: u8, b: u8) -> String {
 
 #[cfg(test)]
 mod tests {
+    use loopscope_engine::manifest;
+
     use super::*;
     use crate::world::run_for;
 
@@ -236,9 +238,8 @@ mod tests {
                 lines.filter_map(|it| Some([&it, ": ", &it.parse::<Command>().err()?].concat())).collect();
             assert!(wrong.is_empty(), "{}", wrong.join("\n"));
             for b in 0..MANIFESTS.len() as u8 {
-                let line = fill("kubectl apply -f - <<'EOF'\n{manifest}\nEOF", &simulation, a, b);
-                let outcome = simulation.dispatch(line.parse().expect("a command"));
-                assert!(!outcome.lines.is_empty(), "{line}: {outcome:?}");
+                let read = manifest::read(&fill("{manifest}", &simulation, a, b));
+                assert!(!read.has_errors(), "{:?}", read.diagnostics);
             }
         }
     }
