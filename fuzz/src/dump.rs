@@ -23,7 +23,7 @@ pub fn dump(data: &[u8]) {
     assert!(n_told > 0 && dump.cluster.objects().count() >= n_told, "what was read is not there: {:?}", dump.report);
     drop(dump.report.lines());
     check_scenario(&Scenario::of_dump(&dump));
-    if dump.cluster.objects().count() <= MOST_OBJECTS && sum(data) % NOW_AND_THEN == 0 {
+    if dump.cluster.objects().count() <= MOST_OBJECTS && sum(data).is_multiple_of(NOW_AND_THEN) {
         play(&dump.cluster, Scenario::of_dump(&dump));
     }
 }

@@ -42,7 +42,7 @@ pub fn kubectl(data: &[u8]) {
         drop((block.fold(), block.text()));
     }
     check_text(simulation.journal());
-    if sum(data) % NOW_AND_THEN == 0 && n_pods(&simulation) < 100 {
+    if sum(data).is_multiple_of(NOW_AND_THEN) && n_pods(&simulation) < 100 {
         run_for(&mut simulation, 3_000);
         look(&simulation);
         check_again(start, n_before, &simulation);

@@ -73,7 +73,7 @@ pub const COMMANDS: &[&str] = &[
     "script run start-{n}",
     "script run start-{n} --by=ana --crash-after=2",
     "image app:{tag} behave --start={n}s --ready-after={m}s --stop=9s --hook=1s",
-    "image app:{tag} behave --exit={n}@{m}s --once",
+    "image app:{tag} behave --exit={n}@{m}s --exit-once",
     "image app:{tag} behave --hang={n}s --oom",
     "image app:{tag} behave --ready-after=never --lapse={n}s@{m}s",
     "image app:{tag} behave --missing",

@@ -28,7 +28,7 @@ pub fn manifest(data: &[u8]) {
         spans.locate("spec.template.spec.containers[0].image");
     }
     is_ambiguous(&text);
-    if !manifest.documents.is_empty() && sum(data) % NOW_AND_THEN == 0 {
+    if !manifest.documents.is_empty() && sum(data).is_multiple_of(NOW_AND_THEN) {
         apply(&text);
     }
 }

@@ -32,7 +32,7 @@ pub fn scenario(data: &[u8]) {
     check_scenario(&lesson.scenario);
     check_moment(&lesson.moment());
     let is_long = lesson.begins > LONGEST || lesson.opening.len() > MOST_OPENING;
-    if !is_long && lesson.scenario.nodes.len() <= MOST_NODES && sum(data) % NOW_AND_THEN == 0 {
+    if !is_long && lesson.scenario.nodes.len() <= MOST_NODES && sum(data).is_multiple_of(NOW_AND_THEN) {
         play_all(&lesson);
     }
 }

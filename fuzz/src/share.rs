@@ -63,7 +63,7 @@ fn check_opened(data: &[u8], opened: Result<Handed, Bad>) {
         }
         Ok(Handed::Moment(it)) => {
             check_moment(&it);
-            if sum(data) % NOW_AND_THEN == 0 {
+            if sum(data).is_multiple_of(NOW_AND_THEN) {
                 play(&it);
             }
         }
