@@ -192,9 +192,10 @@ impl Soak {
         }
     }
 
-    /// Back by up to an hour, and either on from there in another branch, or to the newest instant again.
+    /// Back by up to ten minutes, and either on from there in another branch, or to the newest instant again. More would
+    /// take away as much time as passes.
     fn travel(&mut self) {
-        let (now, back) = (self.simulation().now(), self.below(HOUR));
+        let (now, back) = (self.simulation().now(), self.below(HOUR / 6));
         let end = self.history.end();
         self.history.seek(Instant::end_of(Time(now.0.saturating_sub(back))));
         if self.below(4) == 0 {

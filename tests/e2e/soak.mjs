@@ -71,7 +71,10 @@ function operations(page, lab, below) {
       await page.keyboard.press('Enter');
       await blur();
     },
-    apply: () => lab.apply(deployment(`1.${27 + below(4)}`)),
+    apply: async () => {
+      await page.getByRole('tab', { name: 'Manifest', exact: true }).filter({ visible: true }).first().click({ timeout: 4_000 });
+      await lab.apply(deployment(`1.${27 + below(4)}`));
+    },
     tab: async () => {
       const all = page.getByRole('tab');
       await all.nth(below(await all.count())).click({ timeout: 4_000 });

@@ -17,6 +17,7 @@ mod flights;
 mod gitops_deed;
 mod gitops_text;
 mod goal;
+mod happen;
 mod iac_deed;
 mod iac_schedule;
 mod iac_text;
