@@ -118,7 +118,9 @@ async fn what_is_gone_does_not_follow_what_changes_at_the_same_time() {
 async fn what_is_mounted_is_cleaned_up_with_it_lists_too() {
     static CLEANED: AtomicU32 = AtomicU32::new(0);
     let make = || {
-        on_cleanup(|| drop(CLEANED.fetch_add(1, Ordering::Relaxed)));
+        on_cleanup(|| {
+            CLEANED.fetch_add(1, Ordering::Relaxed);
+        });
         each(|| vec!["a".to_owned()], String::clone, |text| view! { <p>{text}</p> })
     };
     let (root, mounted) = show(make);

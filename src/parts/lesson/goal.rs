@@ -135,7 +135,9 @@ fn verdict(asked: &Prediction, bet: Option<i64>, answer: i64, lit: State<String>
     let why = match (is_as_told, is_right) {
         (true, true) => sentence(&asked.right, lit),
         (true, false) => sentence(&asked.wrong, lit),
-        (false, _) => "That is not what the lesson expects: something else was done first. Replay the step to see it.".content(),
+        (false, _) => {
+            "That is not what the lesson expects: something else was done first. Replay the step to see it.".content()
+        }
     };
     view! {
         <p class="verdict" class:is-right=is_right>{icon("i i14", shape)}<span><b>{said}</b>" "{why}</span></p>
