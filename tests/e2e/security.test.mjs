@@ -118,7 +118,7 @@ labTest('a scenario and its lesson are text, and so is what is wrong with one', 
     .replace(/right: .*/, `right: ${inYaml}`)
     .replace(/label: .*/, `label: ${inYaml}`);
   await open(marked);
-  await lab.message(/The lesson is open/).waitFor();
+  await page.locator('#learn').waitFor();
   await shows(page);
   await isText(page, 'a lesson');
 });
