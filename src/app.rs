@@ -33,7 +33,7 @@ pub fn App(
         Some(opened) => {
             let session = Session::of(opened.history, opened.selected);
             // A lesson says itself that it is there, and needs the room.
-            match opened.lesson.is_some() && !opened.is_link {
+            match opened.lesson.as_ref().is_some_and(|it| it.lesson.has_course()) && !opened.is_link {
                 true => session.say(&opened.words),
                 false => session.toast(opened.words, Tone::Answer),
             }

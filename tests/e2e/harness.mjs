@@ -85,7 +85,8 @@ export async function openPage(browser, url, { allow = [], before = () => {}, ..
   const note = (text) => [noWorker, ...allow].some((pattern) => pattern.test(text)) || problems.push(text);
   page.on('console', (message) => note(`console.${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => note(`thrown: ${error.stack ?? error}`));
-  const { hostname } = new URL(url);
+  // A page that is yet to be opened has none: all servers of the tests are here.
+  const hostname = new URL(url).hostname || '127.0.0.1';
   // Frames, workers and pages that this one opens too.
   context.on('request', (request) => {
     const to = new URL(request.url());
