@@ -90,7 +90,7 @@ labTest('pressing and dragging on the track seeks, and a press on a lane', async
 
   await page.mouse.move(x(at - 200), y);
   await page.mouse.down();
-  for (let i = 0; i <= 20; i += 1) await page.mouse.move(x(at - 200) + ((x(to) - x(at)) * i) / 20, y);
+  for (let i = 0; i <= 20; i += 1) await page.mouse.move(x(at - 200) + ((x(to) + 2 - x(at - 200)) * i) / 20, y);
   await page.mouse.up();
   await until(async () => (await lab.clock()) === end, 'dragged beyond the end: at the end');
   assert.deepEqual((await lab.podNames()).sort(), after);
