@@ -241,8 +241,7 @@ impl Running {
                 }
             }
         } else {
-            let order = if pipe::is_known(&words) { None } else { cluster.order(&words) };
-            match order.unwrap_or_else(|| pipe::run(&words, input.as_deref(), console)) {
+            match cluster.order(&words).unwrap_or_else(|| pipe::run(&words, input.as_deref(), console)) {
                 Ok(text) => {
                     out.out(&text);
                     Done::Exit(0)

@@ -3,12 +3,6 @@
 use super::console::Console;
 use super::{Cluster, Output, Waiting, time};
 
-/// Whether a shell's own command is meant.
-pub fn is_known(words: &[String]) -> bool {
-    const KNOWN: [&str; 11] = ["cat", "echo", "printf", "grep", "head", "tail", "wc", "sort", "sleep", "true", "clear"];
-    words.first().is_none_or(|it| KNOWN.contains(&it.as_str()))
-}
-
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n')
 }
